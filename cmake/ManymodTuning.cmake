@@ -4,7 +4,7 @@
 
 # The order matters: of the rows that fit a batch, the first decides. GPUs, which are for batches of many items, come
 # first, and processors with more instructions before those with fewer.
-set(manymod_tuning_files nvidia_h200 amd_zen4 intel_emerald_rapids cpu_without_avx512ifma)
+set(manymod_tuning_files nvidia_h200 nvidia_opencl amd_zen4 intel_emerald_rapids cpu_without_avx512ifma)
 
 # Add the source that holds the files to <target>.
 function(manymod_embed_tuning target)

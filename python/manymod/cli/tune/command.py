@@ -61,8 +61,8 @@ class _Options:
 
 def _device(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
     """Name of a device that could be."""
-    if value != "cpu" and not re.fullmatch(r"cuda(:[0-9]{1,9})?", value):
-        raise click.BadParameter(f"{value!r} is none of cpu, cuda, cuda:K")
+    if value != "cpu" and not re.fullmatch(r"(cuda|opencl)(:[0-9]{1,9})?", value):
+        raise click.BadParameter(f"{value!r} is none of cpu, cuda, cuda:K, opencl, opencl:K")
     return value
 
 
@@ -136,8 +136,13 @@ def _tune_cpu(options: _Options, console: Console) -> None:
     console.print(choice_table(results))
 
 
+def _backend(device: str) -> str:
+    """Return the backend of a device option."""
+    return device.partition(":")[0]
+
+
 def _devices(name: str) -> list[manymod.Device]:
-    """Return the devices of a name; `cuda` names all GPUs."""
+    """Return the devices of a name; that of a backend names all of its devices."""
     return [device for device in manymod.devices() if name in {device.name, device.backend}]
 
 
@@ -146,18 +151,19 @@ def _model(name: str) -> str:
     return next(device.model for device in _devices(name) if not device.obstacle)
 
 
-def _gpu_cases(options: _Options) -> list[Case]:
+def _gpu_cases(options: _Options, backend: str) -> list[Case]:
     ops = options.ops or list(GPU_OPS)
     every: list[Case] = []
     for op in ops:
         usual = GPU_BITS if op == "powmod" else OTHER_GPU_BITS
-        every += cases([op], options.bits or (QUICK_GPU_BITS if options.quick else usual), "cuda")
+        every += cases([op], options.bits or (QUICK_GPU_BITS if options.quick else usual), backend)
     return every
 
 
 def _check_gpu(name: str) -> None:
     """Raise an error that explains why there is no such GPU, or none that can be used."""
-    if obstacle := manymod.cuda_support().obstacle:
+    support = manymod.opencl_support() if _backend(name) == "opencl" else manymod.cuda_support()
+    if obstacle := support.obstacle:
         raise click.ClickException(f"no GPU to tune for: {obstacle}")
     gpus = _devices(name)
     if not gpus:
@@ -171,7 +177,8 @@ def _check_gpu(name: str) -> None:
 def _tune_gpu(options: _Options, device: str, console: Console) -> None:
     kept = table_in_use(options.output).rows
     _check_gpu(device)
-    wanted = _gpu_cases(options)
+    backend = _backend(device)
+    wanted = _gpu_cases(options, backend)
     if not wanted:
         raise click.ClickException(f"no variant for {device} has these operations and widths")
     settings = _gpu_settings(options.quick, device)
@@ -189,7 +196,7 @@ def _tune_gpu(options: _Options, device: str, console: Console) -> None:
     results = {case: gpu_choices(found, middle[case]) for case, found in measured.items()}
     threads = manymod.get_threads()
     rows = [*gpu_rows(results, threads), *gap_rows(list(results), kept)]
-    complete = complete_rows(rows, _groups(measured), kept, "cuda")
+    complete = complete_rows(rows, _groups(measured), kept, backend)
     processor, how = f"{_model(device)}; {_model('cpu')}", f"GPU and {threads} CPU threads"
     _write(options, file_text(complete, processor, how, times_remarks(measured)))
     console.print(gpu_choice_table(results, measured))
@@ -201,11 +208,11 @@ def _tune_gpu(options: _Options, device: str, console: Console) -> None:
     callback=_device,
     default="cpu",
     show_default=True,
-    help="What to measure: cpu, or cuda or cuda:K against the CPU with all its threads.",
+    help="What to measure: cpu; or cuda, cuda:K, opencl or opencl:K against the CPU with all its threads.",
 )
 @click.option("--quick", is_flag=True, help="Few widths and, on the CPU, short exponents: about a minute.")
-@operations_option(GPU_OPS, f"Operations. [default: all; cpu: {','.join(OPS)}; cuda: also multi_powmod]")
-@click.option("--bits", callback=widths, help=f"Widths. [default: {','.join(map(str, BITS))}; more for cuda]")
+@operations_option(GPU_OPS, f"Operations. [default: all; cpu: {','.join(OPS)}; GPUs: also multi_powmod]")
+@click.option("--bits", callback=widths, help=f"Widths. [default: {','.join(map(str, BITS))}; more for GPUs]")
 @output_option("The tuning file to write.", default=Path("manymod.tuning"), show_default=True)
 @click.option("--check", is_flag=True, help="Compare the library's choices with the best; write nothing.")
 @click.option("--show", is_flag=True, help="Print the tuning table in use; measure nothing.")
@@ -221,9 +228,9 @@ def tune(
     """Measure which variant is fastest where on this machine, and write a tuning file.
 
     Every usable CPU variant is measured at several widths and numbers of items, with one thread: some
-    minutes, or less than one with --quick. With --device cuda, the GPU's variants against the CPU with all
-    its threads: five minutes at most, or less than one. The file keeps the rows of the table in use for the
-    devices that are not measured.
+    minutes, or less than one with --quick. With --device cuda or opencl, the GPU's variants against the CPU
+    with all its threads: five minutes at most, or less than one. The file keeps the rows of the table in use
+    for the devices that are not measured.
     """
     console = output_console()
     options = _Options(quick, ops, bits, output, check)

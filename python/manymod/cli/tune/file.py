@@ -35,9 +35,9 @@ def complete_rows(
     kept: Sequence[manymod.TuningRow],
     backend: str,
 ) -> list[manymod.TuningRow]:
-    """Rows for each of the `groups`, operations and timing classes, that speak for both kinds of device.
+    """Rows for each of the `groups`, operations and timing classes, that speak for every kind of device.
 
-    The measured ones are those of `backend`; those of the other one are kept from the table in use, which a
+    The measured ones are those of `backend`; those of the others are kept from the table in use, which a
     file would otherwise take the place of. Rows for GPUs come first: theirs are the large numbers of items.
     """
     backends = {variant.name: variant.backend for variant in manymod.variants()}
@@ -49,7 +49,7 @@ def complete_rows(
             for row in kept
             if (row.op, row.secret) == (op, secret) and backends.get(row.variant, backend) != backend
         ]
-        rows += [*own, *others] if backend == "cuda" else [*others, *own]
+        rows += [*own, *others] if backend != "cpu" else [*others, *own]
     return rows
 
 

@@ -29,8 +29,8 @@ GPU_OPS = ("powmod", "fixed_base_powmod", "multi_powmod", "mulmod", "sqrmod")
 CPU = "CPU"
 #: Techniques for GPUs with tensor cores, whose kernels need some generations.
 SOME_GPUS = ("rns",)
-#: The technique that every GPU can run.
-EVERYWHERE = "row32"
+#: The techniques that every GPU of their backend can run.
+EVERYWHERE = ("row32", "reduced_radix")
 #: Variants for comparison are dropped if this number of items takes them `LESS_THAN_BEST` times as long.
 LOOK = 16384
 LESS_THAN_BEST = 1.1
@@ -113,7 +113,7 @@ class GpuTimes:
 
 def _availability(name: str) -> int:
     """More for variants that suit more GPUs, which need them measured even where others are faster."""
-    return 2 if technique(name) == EVERYWHERE else 1 if wants_fast_doubles(name) else 0
+    return 2 if technique(name) in EVERYWHERE else 1 if wants_fast_doubles(name) else 0
 
 
 def _undisturbed(taken: dict[int, float]) -> dict[int, float]:
@@ -194,8 +194,9 @@ class _Race:
         self._case = case
         self._settings = settings
         some = self._batch(1)
+        backend = settings.device.partition(":")[0]
         targets = {
-            variant.name: Target(settings.device, variant.name, 0) for variant in case.variants("cuda")
+            variant.name: Target(settings.device, variant.name, 0) for variant in case.variants(backend)
         }
         self._gpu = [self._runner(name, target, some) for name, target in targets.items()]
         self._cpu = self._runner(CPU, Target("cpu", None, 0), some)
