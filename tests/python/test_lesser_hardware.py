@@ -72,7 +72,7 @@ def without(level: str) -> dict[str, Any]:
     case: dict[str, Any] = {name: [hex(value) for value in values] for name, values in operands().items()}
     case |= {"sizes": SIZES, "batches": BATCHES}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MANYMOD_")}
-    environment["MANYMOD_HIDE_CPU"] = " ".join(LEVELS[level])
+    environment |= {"MANYMOD_HIDE_CPU": " ".join(LEVELS[level]), "MANYMOD_HIDE_OPENCL": "1"}
     finished = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         input=json.dumps(case),

@@ -42,10 +42,20 @@ class Tally:
     first: str = ""
 
 
+def _by_name_only() -> set[str]:
+    """Return the GPU backends whose drivers offer CPUs alone here: all kernels would take them minutes."""
+    gpus = [device for device in manymod.devices() if device.backend != "cpu" and not device.obstacle]
+    real = {device.backend for device in gpus if "cpu" not in device.features}
+    return {device.backend for device in gpus} - real
+
+
 def _tallies(only: str | None, ops: Sequence[str]) -> Iterator[Tally]:
-    """Every combination that can run here."""
+    """Every combination that can run here; of variants that are used by name only, those that are named."""
+    by_name_only = _by_name_only()
     for variant in manymod.variants():
         if not variant.usable or only not in {None, variant.name}:
+            continue
+        if only is None and variant.backend in by_name_only:
             continue
         for timing, offered in (("public", variant.public_ops), ("secret", variant.secret_ops)):
             for op in (*OPERANDS, FIXED_BASE):
