@@ -204,6 +204,21 @@ def test_a_file_for_one_kind_of_device_keeps_the_rows_of_the_other() -> None:
     measured = [row("row32.cuda.t2")]
     assert complete_rows(measured, groups, kept, "cuda") == [*measured, kept[1]]
     assert complete_rows(measured, [("mulmod", False)], kept, "cuda") == []
+    measured = [row("cios32.opencl.t1")]
+    assert complete_rows(measured, groups, kept, "opencl") == [*measured, *kept[:2]]
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:", "opencl:x", "cpu:0"])
+def test_devices_that_cannot_be_are_refused(device: str) -> None:
+    finished = run("tune", "--device", device)
+    assert finished.code == 2
+    assert "is none of cpu, cuda, cuda:K, opencl, opencl:K" in " ".join(finished.err.split())
+
+
+def test_hidden_opencl_devices_cannot_be_tuned_for() -> None:
+    finished = run("tune", "--device", "opencl")
+    assert finished.code == 1
+    assert "no GPU to tune for" in finished.err
 
 
 def test_the_table_in_use_may_be_one_that_is_yet_to_be_made(
