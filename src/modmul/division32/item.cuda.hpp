@@ -46,8 +46,10 @@ class Item {
   MM_DEVICE void add_or_subtract(bool stores) const {
     Number x = read(job_.x), y = read(job_.y);
     const Modulus n = read_modulus();
-    const bool too_large = !below(x, n.number) || !below(y, n.number);
-    if (group_.any_in_warp(too_large)) reduce(x, y, n);
+    // All groups of the warp compare both operands: `||` would let some of them skip the second comparison.
+    const bool x_below = below(x, n.number);
+    const bool y_below = below(y, n.number);
+    if (group_.any_in_warp(!x_below || !y_below)) reduce(x, y, n);
     Number r;
     if (job_.operation == RowOperation::add) {
       const std::uint32_t overflow =
