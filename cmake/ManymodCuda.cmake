@@ -198,6 +198,8 @@ function(manymod_embed_device_code target)
     set(template no_device_images.cpp.in)
   endif()
   configure_file("${CMAKE_CURRENT_SOURCE_DIR}/cmake/${template}" "${generated}" @ONLY)
-  set_source_files_properties("${generated}" PROPERTIES OBJECT_DEPENDS "${manymod_fatbins}")
+  # In a unity build the object of another source would not depend on the images.
+  set_source_files_properties("${generated}" PROPERTIES OBJECT_DEPENDS "${manymod_fatbins}"
+                              SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE "${generated}" ${manymod_fatbins})
 endfunction()

@@ -42,7 +42,7 @@ struct VariantTexts {
 // turns out to be wrong, for instance.
 const VariantTexts& variant_texts(std::size_t index) {
   // Atomics, not a mutex: a child that is forked while another thread holds a mutex can never lock it.
-  static std::vector<std::atomic<const VariantTexts*>> latest_of(manymod::registry().size());
+  static auto& latest_of = *new std::vector<std::atomic<const VariantTexts*>>(manymod::registry().size());
   const manymod::Variant& variant = manymod::registry()[index];
   std::string reason =
       manymod::hardware_obstacle(variant, manymod::devices_for(manymod::device_option(variant.backend)));
