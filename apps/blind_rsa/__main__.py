@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from blind_rsa.encoding import VARIANTS
 from blind_rsa.parties import Blinding, Client, SignatureError, Signer
+from command_line import add_bench, run_command
 from manymod import IntArray, ItemValueError, rsa
 
 
@@ -141,21 +142,15 @@ def _parser() -> argparse.ArgumentParser:
     sign = commands.add_parser("sign", help="blinded messages into blind signatures")
     sign.add_argument("private", type=Path)
     sign.set_defaults(run=_sign)
-    bench = commands.add_parser("bench", help="measure beside GMP and OpenSSL, on one CPU")
+    bench = add_bench(commands, _bench, "measure beside GMP and OpenSSL, on one CPU")
     bench.add_argument("--bits", type=int, default=2048)
     bench.add_argument("--items", type=int, default=1024)
-    bench.add_argument("--output", type=Path, help="report in JSON")
-    bench.set_defaults(run=_bench)
     return parser
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command: of `argv`, or of the process."""
-    arguments = _parser().parse_args(argv)
-    try:
-        arguments.run(arguments)
-    except (OSError, ValueError, KeyError) as error:
-        raise SystemExit(f"blind_rsa: {error}") from None
+    run_command(_parser(), argv, (OSError, ValueError, KeyError))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from command_line import add_bench, run_command
 from log_audit.audit import audit
 from log_audit.entries import SigningKeys, read_entries
 from log_audit.generation import generate
@@ -114,20 +115,14 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("index", type=int)
         else:
             command.add_argument("proof", type=Path)
-    bench = commands.add_parser("bench", help="measure beside OpenSSL, on one CPU")
+    bench = add_bench(commands, _bench, "measure beside OpenSSL, on one CPU")
     bench.add_argument("--entries", type=int, default=16384)
-    bench.add_argument("--output", type=Path, help="report in JSON")
-    bench.set_defaults(run=_bench)
     return parser
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command: of `argv`, or of the process."""
-    arguments = _parser().parse_args(argv)
-    try:
-        arguments.run(arguments)
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"log_audit: {error}") from None
+    run_command(_parser(), argv, (OSError, ValueError))
 
 
 if __name__ == "__main__":

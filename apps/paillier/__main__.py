@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from command_line import add_bench, run_command
 from paillier.keys import PrivateKey
 from paillier.public import CiphertextError, PublicKey
 
@@ -133,21 +134,15 @@ def _parser() -> argparse.ArgumentParser:
     total.add_argument("public", type=Path)
     total.add_argument("--weights", type=Path, help="file of as many public integers, one a line")
     total.set_defaults(run=_total)
-    bench = commands.add_parser("bench", help="measure beside phe, one thread each")
+    bench = add_bench(commands, _bench, "measure beside phe, one thread each")
     bench.add_argument("--bits", type=int, default=2048)
     bench.add_argument("--items", type=int, default=512)
-    bench.add_argument("--output", type=Path, help="report in JSON")
-    bench.set_defaults(run=_bench)
     return parser
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command: of `argv`, or of the process."""
-    arguments = _parser().parse_args(argv)
-    try:
-        arguments.run(arguments)
-    except (OSError, ValueError, KeyError) as error:
-        raise SystemExit(f"paillier: {error}") from None
+    run_command(_parser(), argv, (OSError, ValueError, KeyError))
 
 
 if __name__ == "__main__":

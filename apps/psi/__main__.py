@@ -8,6 +8,7 @@ import socket
 import sys
 from pathlib import Path
 
+from command_line import add_bench, run_command
 from psi.groups import GROUPS, ElementError
 from psi.parties import Client, ProtocolError, Server
 
@@ -76,20 +77,14 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--max-items", type=int, default=1 << 22, help="accepted of the peer")
         command.add_argument("--timeout", type=float, default=600.0, help="seconds of silence")
         command.set_defaults(run=run)
-    bench = commands.add_parser("bench", help="measure beside openmined-psi, on one CPU")
+    bench = add_bench(commands, _bench, "measure beside openmined-psi, on one CPU")
     bench.add_argument("--items", type=int, default=4096, help="of each set")
-    bench.add_argument("--output", type=Path, help="report in JSON")
-    bench.set_defaults(run=_bench)
     return parser
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command: of `argv`, or of the process."""
-    arguments = _parser().parse_args(argv)
-    try:
-        arguments.run(arguments)
-    except (OSError, ProtocolError, ElementError) as error:
-        raise SystemExit(f"psi: {error}") from None
+    run_command(_parser(), argv, (OSError, ProtocolError, ElementError))
 
 
 if __name__ == "__main__":
