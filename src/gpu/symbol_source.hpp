@@ -30,4 +30,23 @@ class SymbolSource {
   std::string missing_;
 };
 
+/// A function of the library, and its name for messages.
+template <class Returned, class... Parameters>
+class DriverFunction {
+ public:
+  using Pointer = Returned (*)(Parameters...);
+  DriverFunction(SymbolSource& source, const char* name)
+      : name_(name), pointer_(reinterpret_cast<Pointer>(source.require(name))) {}
+  DriverFunction(const SymbolSource& source, const char* name)
+      : name_(name), pointer_(reinterpret_cast<Pointer>(source.find(name))) {}
+
+  Returned operator()(Parameters... parameters) const { return pointer_(parameters...); }
+  [[nodiscard]] const char* name() const { return name_; }
+  explicit operator bool() const { return pointer_ != nullptr; }
+
+ private:
+  const char* name_;
+  Pointer pointer_;
+};
+
 }  // namespace manymod::gpu

@@ -57,24 +57,8 @@ inline constexpr unsigned kHostAllocPortable = 1;   // CU_MEMHOSTALLOC_PORTABLE
 
 using gpu::SymbolSource;
 
-/// A function of the driver, and its name for messages.
 template <class... Parameters>
-class Function {
- public:
-  using Pointer = Result (*)(Parameters...);
-  Function(SymbolSource& source, const char* name)
-      : name_(name), pointer_(reinterpret_cast<Pointer>(source.require(name))) {}
-  Function(const SymbolSource& source, const char* name)
-      : name_(name), pointer_(reinterpret_cast<Pointer>(source.find(name))) {}
-
-  Result operator()(Parameters... parameters) const { return pointer_(parameters...); }
-  [[nodiscard]] const char* name() const { return name_; }
-  explicit operator bool() const { return pointer_ != nullptr; }
-
- private:
-  const char* name_;
-  Pointer pointer_;
-};
+using Function = gpu::DriverFunction<Result, Parameters...>;
 
 /// The driver's functions. A missing one is a null pointer; `missing()` names the required ones among them.
 class DriverApi {

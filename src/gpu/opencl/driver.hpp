@@ -85,7 +85,8 @@ class Driver {
   const DriverSources sources_;
   const pid_t process_;
   const bool forked_;
-  const Driver* const previous_;  ///< never freed; kept reachable so that it does not count as leaked
+  /// Never freed; kept reachable so that it does not count as leaked.
+  [[maybe_unused]] const Driver* const previous_;
   std::atomic<bool> loaded_ = false;
   std::mutex mutex_;
   std::unique_ptr<const DriverApi> api_;

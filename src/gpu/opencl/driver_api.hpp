@@ -69,21 +69,8 @@ inline constexpr Info kProgramBinaries = 0x1166;
 inline constexpr Info kBuildLog = 0x1183;
 inline constexpr Info kKernelWorkGroupSize = 0x11B0;
 
-/// A function of the driver, and its name for messages.
-template <class Result, class... Parameters>
-class Function {
- public:
-  using Pointer = Result (*)(Parameters...);
-  Function(gpu::SymbolSource& source, const char* name)
-      : name_(name), pointer_(reinterpret_cast<Pointer>(source.require(name))) {}
-
-  Result operator()(Parameters... parameters) const { return pointer_(parameters...); }
-  [[nodiscard]] const char* name() const { return name_; }
-
- private:
-  const char* name_;
-  Pointer pointer_;
-};
+template <class Returned, class... Parameters>
+using Function = gpu::DriverFunction<Returned, Parameters...>;
 
 /// The driver's functions. A missing one is a null pointer, and `missing()` names it.
 class DriverApi {
