@@ -163,10 +163,18 @@ def syntax_command(entry: dict[str, str], headers: Path) -> list[str]:
 
 
 def own_entries(folder: Path) -> Iterator[dict[str, str]]:
-    """Yield the entries of a build folder's compilation database for sources of this project."""
+    """Yield the entries of a build folder's compilation database for sources of this project.
+
+    Those that only a build generates are left out.
+    """
     for entry in json.loads((folder / "compile_commands.json").read_text(encoding="utf-8")):
         path = Path(entry["file"])
-        if path.suffix in {".c", ".cpp", ".cxx"} and "_deps" not in path.parts and path.is_relative_to(ROOT):
+        if (
+            path.suffix in {".c", ".cpp", ".cxx"}
+            and "_deps" not in path.parts
+            and path.is_relative_to(ROOT)
+            and path.exists()
+        ):
             yield entry
 
 
