@@ -221,11 +221,19 @@ def apache(
 
 
 @contextlib.contextmanager
-def daemon(signd: Path, where: Path, keys: Mapping[str, Identity]) -> Iterator[subprocess.Popen[bytes]]:
-    """manymod-signd with keys; its socket is `daemon_socket`. It starts within the block's first request."""
+def daemon(
+    signd: Path, where: Path, keys: Mapping[str, Identity], **settings: object
+) -> Iterator[subprocess.Popen[bytes]]:
+    """manymod-signd with keys, and settings of its own section; its socket is `daemon_socket`.
+
+    It starts within the block's first request.
+    """
     sections = "".join(f"[key.{name}]\nfile = {own.key}\nusers = *\n" for name, own in keys.items())
     path = where / "signd.conf"
-    path.write_text(f"[daemon]\nsocket = {daemon_socket(where)}\nlock_memory = no\ndevice = cpu\n{sections}")
+    own_section = {"socket": daemon_socket(where), "lock_memory": "no", "device": "cpu", **settings}
+    path.write_text(
+        "\n".join(["[daemon]", *(f"{name} = {value}" for name, value in own_section.items()), sections])
+    )
     for own in keys.values():
         own.key.chmod(0o600)
     with running([signd, path], [], where, None) as process:

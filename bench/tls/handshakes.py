@@ -4,7 +4,7 @@
 The server computes by OpenSSL's default provider ("default"), by manymod in its own processes ("process"),
 and by manymod-signd with references to keys ("daemon"). HAProxy's threads wait; "-async": handshakes pause.
 The clients are `openssl s_time`, each of which makes one full handshake after the other. Processor time is
-that of all server processes, the daemon's included, in user and system mode.
+that of all threads of the server and of the daemon, to the nanosecond by the kernel's count (schedstat).
 
     python bench/tls/handshakes.py --build build/release --output report.json
 
@@ -23,6 +23,7 @@ import platform
 import statistics
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from typing import Any
 
 import tls_servers
 from manymod.cli.provider import reference_pem
+from manymod.cli.signd.frames import ask_metrics
 from tls_servers import Identity
 
 CONTENDERS = ("default", "process", "daemon")
@@ -41,7 +43,6 @@ KEYS = {
     "p256": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
     "p384": ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-384"],
 }
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Setting:
     key: str
     contender: str
     workers: int  # processes of nginx, threads of HAProxy
+    deadline_us: int  # for which the daemon may hold a request back
 
 
 def make_identity(where: Path, kind: str) -> Identity:
@@ -91,12 +93,14 @@ def serving(build: Path, where: Path, setting: Setting, own: Identity) -> Iterat
         if setting.contender == "daemon":
             reference = where / "reference.pem"
             reference.write_text(reference_pem(own.certificate.read_bytes()))
-            daemon = tls_servers.daemon(build / "manymod-signd", where, {"held": own})
+            daemon = tls_servers.daemon(
+                build / "manymod-signd", where, {"held": own}, deadline_us=setting.deadline_us
+            )
             processes.append(stack.enter_context(daemon).pid)
             own = Identity(reference, own.certificate)
         if setting.server == "nginx":
             nginx = tls_servers.nginx(where, {port: own}, openssl, workers=setting.workers)
-            processes += tls_servers.children(stack.enter_context(nginx).pid)
+            processes += workers_of(stack.enter_context(nginx).pid, setting.workers)
         else:
             asynchronous = setting.server.endswith("-async")
             haproxy = tls_servers.haproxy(where, {port: own}, openssl, asynchronous, setting.workers)
@@ -104,13 +108,27 @@ def serving(build: Path, where: Path, setting: Setting, own: Identity) -> Iterat
         yield port, processes
 
 
+def workers_of(server: int, count: int) -> list[int]:
+    """Return the processes that a server has forked, once all are there."""
+    end = time.monotonic() + tls_servers.PATIENCE
+    while len(found := tls_servers.children(server)) < count and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
+
+
 def processor_time(processes: Sequence[int]) -> float:
-    """Return the processor time that processes have used, in seconds."""
-    total = 0
-    for process in processes:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        total += int(fields[11]) + int(fields[12])
-    return total / TICKS
+    """Return the processor time that the threads of processes have used, in seconds."""
+    stats = (path for process in processes for path in Path(f"/proc/{process}/task").glob("*/schedstat"))
+    return sum(int(path.read_text().split()[0]) for path in stats) / 1e9
+
+
+def computed(socket: Path) -> tuple[float, float]:
+    """Return how many requests the daemon has computed, and in how many batches."""
+    metrics = dict(
+        line.rsplit(" ", 1) for line in ask_metrics(socket, 5).splitlines() if not line.startswith("#")
+    )
+    requests, batches = (float(metrics[f"manymod_signd_batch_size_{part}"]) for part in ("sum", "count"))
+    return requests, batches
 
 
 def load(port: int, clients: int, seconds: int) -> int:
@@ -148,12 +166,18 @@ def measure(build: Path, setting: Setting, clients: int, seconds: int) -> dict[s
         where = Path(folder)
         where.chmod(0o755)
         own = make_identity(where, setting.key)
+        socket = tls_servers.daemon_socket(where) if setting.contender == "daemon" else None
         with serving(build, where, setting, own) as (port, processes):
             load(port, 1, 1)  # what is made once for a key
+            requests, batches = computed(socket) if socket else (0, 0)
             before = processor_time(processes)
             handshakes = load(port, clients, seconds)
             used = processor_time(processes) - before
-    return {"per_second": handshakes / seconds, "cpu_us": used / handshakes * 1e6}
+            found = {"per_second": handshakes / seconds, "cpu_us": used / handshakes * 1e6}
+            if socket:
+                all_requests, all_batches = computed(socket)
+                found["batch"] = (all_requests - requests) / (all_batches - batches)
+    return found
 
 
 def results(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -161,7 +185,8 @@ def results(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for key in arguments.keys:
         for workers in arguments.workers:
             settings = [
-                Setting(arguments.server, key, contender, workers) for contender in arguments.contenders
+                Setting(arguments.server, key, contender, workers, arguments.deadline_us)
+                for contender in arguments.contenders
             ]
             runs: dict[str, list[dict[str, float]]] = {setting.contender: [] for setting in settings}
             for _ in range(arguments.repetitions):
@@ -189,7 +214,8 @@ def shown(result: dict[str, Any]) -> str:
     base = result["rates"].get("default")
     for contender, rates in result["rates"].items():
         gain = f" ({base['cpu_us'] / rates['cpu_us']:.2f}x)" if base and contender != "default" else ""
-        parts.append(f"{contender} {rates['per_second']:.0f}/s, {rates['cpu_us']:.0f} us{gain}")
+        together = f", batches of {rates['batch']:.1f}" if "batch" in rates else ""
+        parts.append(f"{contender} {rates['per_second']:.0f}/s, {rates['cpu_us']:.0f} us{gain}{together}")
     return "; ".join(parts)
 
 
@@ -233,6 +259,9 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=0, help="at a time; 0: two for each worker")
     parser.add_argument("--seconds", type=int, default=5, help="of each measurement")
     parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument(
+        "--deadline-us", type=int, default=4000, help="for which the daemon may hold a request"
+    )
     parser.add_argument("--output", type=Path, help="report to write, JSON")
     arguments = parser.parse_args()
     arguments.build = arguments.build.resolve()

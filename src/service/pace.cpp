@@ -30,6 +30,17 @@ void Pace::computed(std::size_t requests, Clock::duration time) {
   known = known == 0 ? each : known + kSmoothing * (each - known);
 }
 
+double Pace::crowd(Clock::time_point now) const {
+  return crowd_ * std::exp(-std::max(0.0, seconds(now - crowded_)) / kCrowdMemory);
+}
+
+void Pace::outstanding(std::size_t requests, Clock::time_point now) {
+  crowd_ = std::max(static_cast<double>(requests), crowd(now));
+  crowded_ = std::max(crowded_, now);
+}
+
+void Pace::waited_for_processor(double share) { waited_share_ += kSmoothing * (share - waited_share_); }
+
 double Pace::cost(std::size_t i) const {
   return cost_[i] == 0 ? std::numeric_limits<double>::infinity() : cost_[i];
 }
@@ -49,19 +60,35 @@ std::size_t Pace::sufficient_octave(Clock::time_point now) const {
   return i;
 }
 
+std::size_t Pace::largest_octave() const {
+  std::size_t largest = kOctaves - 1;
+  while (largest > 0 && cost_[largest] == 0) --largest;
+  return largest;
+}
+
+bool Pace::may_be_tried(std::size_t i) const {
+  const std::size_t largest = largest_octave();
+  return i == largest + 1 && i < kOctaves &&
+         std::ldexp(cost_[largest], static_cast<int>(largest) + 2) <= kLongestTrial;
+}
+
+std::size_t Pace::wanted_by_all(Clock::time_point now) const {
+  const auto crowd = std::max<std::size_t>(1, std::lround(this->crowd(now)));
+  const std::size_t next = largest_octave() + 1;
+  const bool tried = cost_[0] != 0 && may_be_tried(next) && crowd >> next != 0;
+  return std::min(crowd, std::size_t{1} << (tried ? next : best_octave()));
+}
+
 std::size_t Pace::wanted(Clock::time_point now) const {
+  if (waited_share_ > kSaturated) return wanted_by_all(now);
   const std::size_t sufficient = sufficient_octave(now);
   return std::size_t{1} << (sufficient < kOctaves ? sufficient : best_octave());
 }
 
 std::size_t Pace::most(Clock::time_point now) const {
-  const std::size_t best = best_octave();
-  std::size_t largest = kOctaves - 1;
-  while (largest > 0 && cost_[largest] == 0) --largest;
-  const bool may_pay = best == largest || sufficient_octave(now) == kOctaves;
-  const double trial = std::ldexp(cost_[largest], static_cast<int>(largest) + 2);
-  const bool tried = may_pay && largest + 1 < kOctaves && trial <= kLongestTrial;
-  return (std::size_t{2} << (tried ? largest + 1 : best)) - 1;
+  const std::size_t best = best_octave(), largest = largest_octave();
+  const bool may_pay = best == largest || sufficient_octave(now) == kOctaves || waited_share_ > kSaturated;
+  return (std::size_t{2} << (may_pay && may_be_tried(largest + 1) ? largest + 1 : best)) - 1;
 }
 
 }  // namespace manymod::service

@@ -19,10 +19,18 @@ class Pace {
 
   void arrived(std::size_t requests, Clock::time_point now);
   void computed(std::size_t requests, Clock::duration time);
+  /// So many requests are without an answer, those that are being computed among them.
+  void outstanding(std::size_t requests, Clock::time_point now);
+  /// Threads waited for a processor for this share of the time for which they could have run (RunQueue).
+  void waited_for_processor(double share);
 
   /// The smallest batch that keeps the service at kUtilisation or below: with a rate of r requests a second
   /// and T(b) seconds for a batch of b, r T(b) / b <= kUtilisation concurrent. Requests beyond one would only
   /// add latency. If no size that was measured is enough, the one with the best throughput.
+  ///
+  /// Where threads wait for processors, other work needs the time that larger batches save, though the
+  /// service alone would keep up: then the size with the best throughput, or one that was not tried, but no
+  /// more requests than were outstanding at once of late, since more would not come.
   [[nodiscard]] std::size_t wanted(Clock::time_point now) const;
   /// The largest batch worth computing: beyond the size with the best throughput its first requests would
   /// wait for nothing. The octave above those measured is tried if the largest one was the best, and, while
@@ -39,15 +47,28 @@ class Pace {
   static constexpr double kLongestTrial =
       0.1;  ///< seconds that a batch of an untried size may be expected to take
 
+  static constexpr double kCrowdMemory = 0.1;  ///< seconds in which a peak of outstanding requests falls by e
+  static constexpr double kSaturated =
+      0.2;  ///< share of waiting above which other work needs the processors, too
+
   [[nodiscard]] double rate(Clock::time_point now) const;
+  [[nodiscard]] double crowd(Clock::time_point now) const;
   /// The smallest octave that keeps up; kOctaves if none is known to.
   [[nodiscard]] std::size_t sufficient_octave(Clock::time_point now) const;
   /// Seconds for each request in batches of octave `i`; infinite where none was computed.
   [[nodiscard]] double cost(std::size_t i) const;
+  /// What pays most where other work needs the processors, too.
+  [[nodiscard]] std::size_t wanted_by_all(Clock::time_point now) const;
+  [[nodiscard]] std::size_t largest_octave() const;  ///< that was measured
+  /// Whether it is the octave above those measured, and expected to take at most kLongestTrial.
+  [[nodiscard]] bool may_be_tried(std::size_t i) const;
   /// The smallest octave whose throughput is within kNegligible of the best; 0 without measurements.
   [[nodiscard]] std::size_t best_octave() const;
 
   double concurrent_;
+  double waited_share_ = 0;
+  double crowd_ = 0;  ///< decaying maximum of outstanding requests, at crowded_
+  Clock::time_point crowded_{};
   double rate_ = 0;  ///< requests a second, at last_
   Clock::time_point last_{};
   std::array<double, kOctaves> cost_{};  ///< by floor(log2(size)); 0: not measured

@@ -8,6 +8,7 @@
 
 #include "abi/enum_value.hpp"
 #include "abi/last_error.hpp"
+#include "service/run_queue.hpp"
 #include "service/service.hpp"
 
 namespace manymod::service {
@@ -44,6 +45,7 @@ void Service::call_gatherer(Lock&) noexcept {
 void Service::serve() noexcept {
   BatchArrays arrays;
   Batch batch;
+  RunQueue run_queue;
   Lock lock(mutex_);
   while (Channel* const channel = gather(lock)) {
     take(lock, *channel, batch);
@@ -54,6 +56,7 @@ void Service::serve() noexcept {
     compute(batch, arrays);
     lock.lock();
     finish(lock, batch);
+    if (const auto share = run_queue.waited_share(batch.computed)) channel->pace.waited_for_processor(*share);
   }
   --servers_;
   ended_.notify_all();
@@ -129,6 +132,7 @@ void Service::take(Lock&, Channel& channel, Batch& batch) {
     if (first->waiting() == 0) channel.queue.pop_front();
   }
   channel.waiting -= batch.size;
+  channel.running += batch.size;
   waiting_ -= batch.size;
   ++running_;
   running_requests_ += batch.size;
@@ -176,6 +180,7 @@ void Service::finish(Lock& lock, const Batch& batch) {
     statistics_.queued.add(batch.began - part.of->accepted, part.end - part.begin);
     statistics_.answered.add(batch.computed - part.of->accepted, part.end - part.begin);
   }
+  batch.channel->running -= batch.size;
   --running_;
   running_requests_ -= batch.size;
   note_end(lock);

@@ -87,6 +87,50 @@ TEST(Pace, TakesNoMoreThanPays) {
   EXPECT_EQ(pace.most(arrive(pace, 100)), 15U);  // the octave of 8
 }
 
+/// A machine on which threads wait for processors as long as they run.
+void saturate(Pace& pace) {
+  for (int i = 0; i < 10; ++i) pace.waited_for_processor(0.5);
+}
+
+TEST(Pace, SavesTimeWhereProcessorsAreScarce) {
+  Pace pace(1);
+  compute_lanes(pace);
+  Clock::time_point now = arrive(pace, 700);
+  pace.outstanding(16, now);
+  EXPECT_EQ(pace.wanted(now), 1U);
+  saturate(pace);
+  EXPECT_EQ(pace.wanted(now), 8U);
+  for (int i = 0; i < 20; ++i) pace.waited_for_processor(0);
+  EXPECT_EQ(pace.wanted(now), 1U);
+}
+
+TEST(Pace, WaitsForNoMoreThanThereAre) {
+  Pace pace(1);
+  compute_lanes(pace);
+  saturate(pace);
+  Clock::time_point now = arrive(pace, 700);
+  EXPECT_EQ(pace.wanted(now), 1U);
+  pace.outstanding(5, now);
+  pace.outstanding(2, now);
+  EXPECT_EQ(pace.wanted(now), 5U);
+  EXPECT_EQ(pace.wanted(now + std::chrono::seconds(1)), 1U);
+}
+
+TEST(Pace, TriesWhatThereIsCompanyFor) {
+  Pace pace(1);
+  pace.computed(1, microseconds(400));
+  saturate(pace);
+  Clock::time_point now = arrive(pace, 700);
+  pace.outstanding(9, now);
+  EXPECT_EQ(pace.wanted(now), 2U);
+  pace.computed(2, microseconds(1000));  // worse than one alone: four may still be better
+  EXPECT_EQ(pace.wanted(now), 4U);
+  pace.computed(4, microseconds(1000));
+  EXPECT_EQ(pace.wanted(now), 8U);
+  pace.computed(8, microseconds(1000));
+  EXPECT_EQ(pace.wanted(now), 8U);  // sixteen are not there
+}
+
 TEST(Pace, ForgetsTheRate) {
   Pace pace(1);
   compute_lanes(pace);
