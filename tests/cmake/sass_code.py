@@ -8,6 +8,7 @@ which are constant, have no bit.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -86,12 +87,22 @@ class Instruction:
         return int(last, 16) if re.fullmatch(r"0x[0-9a-f]+", last) else None
 
 
+@functools.cache
 def bit(register: str) -> int | None:
     """Return the bit of a register's name; None for constant ones."""
     found = re.fullmatch(r"(UR|R|UP|P)(\d+)", register)
     return FIRST[found[1]] + int(found[2]) if found is not None else None
 
 
+@functools.cache
+def immediate(operand: str) -> int | None:
+    """Return the value of an immediate operand or of a register that is always zero; None for others."""
+    if operand in {"RZ", "URZ"}:
+        return 0
+    return int(operand, 16) if re.fullmatch(r"-?0x[0-9a-f]+", operand) else None
+
+
+@functools.cache
 def registers(operand: str, words: int = 1) -> int:
     """Return the registers in an operand of `words` words; addresses state their size themselves."""
     found = 0
@@ -108,6 +119,7 @@ def words_of(operand: str, words: int) -> list[int]:
     return [first << word for word in range(words)]
 
 
+@functools.cache
 def memory_words(modifiers: tuple[str, ...]) -> int:
     """Return the size of a load or store; less than a word counts as one."""
     return 4 if "128" in modifiers else 2 if "64" in modifiers else 1
@@ -126,6 +138,7 @@ def matrix_words(name: str, modifiers: tuple[str, ...]) -> tuple[int, ...]:
     return ()
 
 
+@functools.cache
 def _destination_words(name: str, modifiers: tuple[str, ...]) -> int:
     if sizes := matrix_words(name, modifiers):
         return sizes[0]
@@ -142,6 +155,7 @@ def _destination_words(name: str, modifiers: tuple[str, ...]) -> int:
     return 2 if wide else 1
 
 
+@functools.cache
 def _source_words(name: str, modifiers: tuple[str, ...], index: int) -> int:
     """Return the size of the source `index`, predicates not counted."""
     if sizes := matrix_words(name, modifiers):
@@ -158,6 +172,7 @@ def _source_words(name: str, modifiers: tuple[str, ...], index: int) -> int:
     return 2 if wide else 1
 
 
+@functools.cache
 def _destinations(name: str, operands: tuple[str, ...]) -> int:
     """Return how many of the operands, from the first on, are written."""
     if name in STORES | CONTROL | COPIES or not operands:

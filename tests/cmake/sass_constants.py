@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import sass_code as sass
@@ -66,9 +65,10 @@ class _Folding:
 
     def operand(self, text: str) -> Constant | None:
         """The value of an operand."""
-        if re.fullmatch(r"-?0x[0-9a-f]+", text):
-            return Constant(int(text, 16) & 0xFFFFFFFF)
-        if text in {"RZ", "URZ", "!PT", "!UPT"}:
+        immediate = sass.immediate(text)
+        if immediate is not None:
+            return Constant(immediate & 0xFFFFFFFF)
+        if text in {"!PT", "!UPT"}:
             return Constant(0)
         if text in {"PT", "UPT"}:
             return Constant(1)

@@ -8,7 +8,6 @@ four different lanes, whatever the other bits are.
 from __future__ import annotations
 
 import enum
-import re
 
 import sass_code as sass
 from sass_constants import Constants, lookup
@@ -42,10 +41,9 @@ class _Reader:
 
     def number(self, text: str) -> int | None:
         """The value of an operand that is a constant."""
-        if re.fullmatch(r"-?0x[0-9a-f]+", text):
-            return int(text, 16)
-        if text in {"RZ", "URZ"}:
-            return 0
+        immediate = sass.immediate(text)
+        if immediate is not None:
+            return immediate
         at = sass.bit(text)
         constant = self.constants.get(at) if at is not None else None
         return constant.value if constant is not None and not constant.stack else None
