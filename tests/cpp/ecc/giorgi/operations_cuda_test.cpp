@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "ecc/giorgi/item_run.hpp"
@@ -24,6 +25,11 @@ using Techniques =
     ::testing::Types<FiosPlaced<16, fios::InLocalMemory>, FiosPlaced<16, fios::InSharedMemory>,
                      FiosRegisters<16>, FiosPlaced<32, fios::InLocalMemory>,
                      FiosPlaced<32, fios::InSharedMemory>, FiosRegisters<32>, field::Row32, field::Dpf52>;
+
+/// The formulas are one template, and the arithmetic of each technique has tests of its own: Row32, the
+/// fastest on the host, meets every case, the others meet one of so many.
+template <class Technique>
+constexpr std::size_t kStride = std::is_same_v<Technique, field::Row32> ? 1 : 4;
 
 // ---- tiny curves ------------------------------------------------------------------------------------------
 
@@ -104,13 +110,15 @@ class TinyCurve {
 };
 
 /// Curves with cyclic and other groups, points of order 2 and 3, a = -3, 0 and others.
+template <class Technique>
 std::vector<TinyCurve> tiny_curves() {
   std::vector<TinyCurve> r;
+  std::size_t number = 0;
   for (const unsigned p : {5u, 7u, 11u}) {
     for (const unsigned a : {p - 3, 0u, 1u, 4u}) {
       for (unsigned b = 0; b < p; b += 3) {
         const TinyCurve curve(p, a, b);
-        if (curve.is_nonsingular()) r.push_back(curve);
+        if (curve.is_nonsingular() && number++ % kStride<Technique> == 0) r.push_back(curve);
       }
     }
   }
@@ -133,7 +141,7 @@ class GiorgiTiny : public ::testing::Test {
   /// Every k below 2^kTinyBits, the order and above, with every point.
   template <Operation kOperation>
   static void check_multiples(bool packed) {
-    for (const TinyCurve& curve : tiny_curves()) {
+    for (const TinyCurve& curve : tiny_curves<Technique>()) {
       PointItems items = items_of(curve);
       items.bits = kTinyBits;
       items.packed = packed;
@@ -161,7 +169,7 @@ class GiorgiTiny : public ::testing::Test {
 TYPED_TEST_SUITE(GiorgiTiny, Techniques);
 
 TYPED_TEST(GiorgiTiny, Additions) {
-  for (const TinyCurve& curve : tiny_curves()) {
+  for (const TinyCurve& curve : tiny_curves<TypeParam>()) {
     for (const unsigned steps : {0u, 1u, 3u}) {
       PointItems items = items_of(curve);
       items.steps = steps;
@@ -179,7 +187,7 @@ TYPED_TEST(GiorgiTiny, Additions) {
 }
 
 TYPED_TEST(GiorgiTiny, Doublings) {
-  for (const TinyCurve& curve : tiny_curves()) {
+  for (const TinyCurve& curve : tiny_curves<TypeParam>()) {
     for (const unsigned steps : {0u, 1u, 5u}) {
       PointItems items = items_of(curve);
       items.steps = steps;
@@ -227,8 +235,9 @@ class GiorgiKnown : public ::testing::Test {
   template <unsigned kBits, Operation kOperation>
   static void check(bool packed) {
     constexpr unsigned kWords = kBits / 32;
+    std::size_t number = 0;
     for (const KnownMultiple& known : kKnownMultiples) {
-      if (known.bits != kBits) continue;
+      if (known.bits != kBits || number++ % kStride<Technique> != 0) continue;
       PointItems items;
       items.n = parse(known.p, kWords);
       items.a = parse(known.a, kWords);
