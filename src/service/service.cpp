@@ -81,7 +81,7 @@ void Service::require_threads(Lock&, bool watcher) {
 void Service::accept(Lock&, Submission& submission, Channel& channel) {
   submission.accepted = Clock::now();
   channel.pace.arrived(submission.count(), submission.accepted);
-  channel.pace.outstanding(channel.waiting + channel.running + submission.count(), submission.accepted);
+  channel.pace.outstanding(channel.waiting + channel.unanswered + submission.count(), submission.accepted);
   statistics_.accepted += submission.count();
 }
 
@@ -118,7 +118,7 @@ bool Service::run_here(const std::shared_ptr<Submission>& submission) {
     accept(lock, *submission, channel);
     submission->begun = submission->count();
     batch.channel = &channel;
-    channel.running += batch.size;
+    channel.unanswered += batch.size;
     ++running_;
     running_requests_ += batch.size;
   }

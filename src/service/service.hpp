@@ -87,7 +87,8 @@ class Service : public std::enable_shared_from_this<Service> {
     const std::unique_ptr<const Operation> operation;
     Pace pace;
     std::deque<std::shared_ptr<Submission>> queue;  ///< some may have no waiting requests any more
-    std::size_t waiting = 0, running = 0;           ///< requests
+    std::size_t waiting = 0;                        ///< requests
+    std::atomic<std::size_t> unanswered = 0;  ///< requests of batches; not under the lock, as answers are not
   };
   /// Requests `begin` to `end` - 1 of a submission.
   struct Part {

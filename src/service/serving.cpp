@@ -132,7 +132,7 @@ void Service::take(Lock&, Channel& channel, Batch& batch) {
     if (first->waiting() == 0) channel.queue.pop_front();
   }
   channel.waiting -= batch.size;
-  channel.running += batch.size;
+  channel.unanswered += batch.size;
   waiting_ -= batch.size;
   ++running_;
   running_requests_ += batch.size;
@@ -161,6 +161,8 @@ void Service::compute(Batch& batch, BatchArrays& arrays) noexcept {
   std::size_t item = 0;
   batch.failed = 0;
   for (Part& part : batch.parts) {
+    // Before the answers, after which their caller may submit the next request.
+    batch.channel->unanswered -= part.end - part.begin;
     for (std::size_t i = part.begin; i < part.end; ++i, ++item) {
       const mm_answer answer = answer_of(arrays, item, status, message.c_str());
       batch.failed += is_failure(answer) ? 1 : 0;
@@ -180,7 +182,6 @@ void Service::finish(Lock& lock, const Batch& batch) {
     statistics_.queued.add(batch.began - part.of->accepted, part.end - part.begin);
     statistics_.answered.add(batch.computed - part.of->accepted, part.end - part.begin);
   }
-  batch.channel->running -= batch.size;
   --running_;
   running_requests_ -= batch.size;
   note_end(lock);
