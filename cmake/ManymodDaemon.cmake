@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # daemon/: manymod-signd, which holds private keys, and the library of its clients.
 #
-#   MANYMOD_BUILD_DAEMON   ON: build both; ON with the tests. It needs Linux and libcrypto
-if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT manymod_libcrypto)
-  message(STATUS "manymod-signd: not built: it needs Linux and libcrypto of OpenSSL 3")
+#   MANYMOD_BUILD_DAEMON   ON: build both; ON with the tests. It needs Linux, and libcrypto and libssl of OpenSSL 3
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT manymod_libcrypto OR NOT TARGET OpenSSL::SSL)
+  message(STATUS "manymod-signd: not built: it needs Linux, and libcrypto and libssl of OpenSSL 3")
   return()
 endif()
 
 # Includes are relative to daemon/. A client needs of manymod its headers alone.
-file(GLOB daemon_client_sources CONFIGURE_DEPENDS daemon/protocol/*.cpp daemon/client/*.cpp)
+file(GLOB daemon_client_sources CONFIGURE_DEPENDS daemon/common/*.cpp daemon/protocol/*.cpp daemon/transport/*.cpp
+     daemon/client/*.cpp)
 add_library(manymod_signd_client STATIC ${daemon_client_sources})
 file(GLOB daemon_server_sources CONFIGURE_DEPENDS daemon/server/*.cpp)
 # Keys of tokens need the header of PKCS#11, and at run time the token's module.
@@ -25,7 +26,7 @@ foreach(library IN ITEMS manymod_signd_client manymod_signd_server)
   manymod_configure_target(${library})
   target_include_directories(${library} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/daemon" "${CMAKE_CURRENT_SOURCE_DIR}/include")
   set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_link_libraries(${library} PUBLIC Threads::Threads)
+  target_link_libraries(${library} PUBLIC Threads::Threads OpenSSL::SSL)
 endforeach()
 if(MANYMOD_PKCS11_INCLUDE)
   target_include_directories(manymod_signd_server SYSTEM PRIVATE "${MANYMOD_PKCS11_INCLUDE}")

@@ -96,7 +96,7 @@ class Cipher {
           static_cast<unsigned>(number_of(context_.get(), OSSL_ASYM_CIPHER_PARAM_TLS_NEGOTIATED_VERSION, 0))};
       std::array<std::uint8_t, kPremasterBytes> random{};
       if (RAND_priv_bytes_ex(provider_.library(), random.data(), random.size(), 0) <= 0) return false;
-      select_premaster(message.all(), versions, random,
+      select_premaster(message.span(), versions, random,
                        std::span<std::uint8_t, kPremasterBytes>(out, kPremasterBytes));
       OPENSSL_cleanse(random.data(), random.size());
       *size = kPremasterBytes;

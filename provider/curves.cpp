@@ -57,7 +57,7 @@ SecretBytes compute_on_curve(ecc::Plan& plan, mm_ecc_op op, const SecretBytes& s
   SecretBytes result(size);
   call.output = {result.data(), 1, size, &size};
   check(mm_ecc_run(plan.get(), &call));
-  result.shrink(size);
+  result.shorten(size);
   return result;
 }
 

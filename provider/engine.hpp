@@ -13,13 +13,14 @@
 #include <string>
 #include <vector>
 
-#include "libcrypto.hpp"
+#include "common/secret_bytes.hpp"
 #include "protocol/request.hpp"
 
 namespace manymod::provider {
 
 using signd::Operation;
 using signd::Scheme;
+using signd::SecretBytes;
 
 /// One operation with a private key. signd::Operation states the inputs and outputs.
 struct Request {

@@ -77,7 +77,7 @@ class Exchange {
     if (derives_key()) throw std::runtime_error("manymod-signd derives no keys from secrets");
     const ActiveRequest active(*key_.get());
     const SecretBytes point = peer_point();
-    return compute(active, {{Operation::exchange, MM_HASH_NONE, MM_HASH_NONE, 0}, point.all()});
+    return compute(active, {{Operation::exchange, MM_HASH_NONE, MM_HASH_NONE, 0}, point.span()});
   }
 
   /// On P-384, where manymod is faster. Keys of exchanges live for one of them, so that none is worth a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Smart pointers to objects of libcrypto, and bytes that are zeroed before they are freed.
+// Smart pointers to objects of libcrypto.
 #pragma once
 
 #include <openssl/bio.h>
@@ -10,12 +10,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <span>
-#include <utility>
-#include <vector>
 
 namespace manymod::provider {
 
@@ -34,33 +29,5 @@ struct FreeLibcrypto {
 };
 template <class T>
 using Libcrypto = std::unique_ptr<T, FreeLibcrypto>;
-
-/// Bytes that may be secret.
-class SecretBytes {
- public:
-  SecretBytes() = default;
-  explicit SecretBytes(std::size_t size) : bytes_(size) {}
-  explicit SecretBytes(std::span<const std::uint8_t> bytes) : bytes_(bytes.begin(), bytes.end()) {}
-  explicit SecretBytes(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
-  SecretBytes(SecretBytes&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-  SecretBytes& operator=(SecretBytes&& other) noexcept {
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~SecretBytes() { OPENSSL_cleanse(bytes_.data(), bytes_.size()); }
-
-  [[nodiscard]] std::size_t size() const { return bytes_.size(); }
-  [[nodiscard]] std::uint8_t* data() { return bytes_.data(); }
-  [[nodiscard]] const std::uint8_t* data() const { return bytes_.data(); }
-  [[nodiscard]] std::span<const std::uint8_t> all() const { return bytes_; }
-  /// In: size <= size()
-  void shrink(std::size_t size) {
-    OPENSSL_cleanse(bytes_.data() + size, bytes_.size() - size);
-    bytes_.resize(size);
-  }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-};
 
 }  // namespace manymod::provider

@@ -72,7 +72,8 @@ void Provider::start() {
   library_.reset(OSSL_LIB_CTX_new_child(handle_, core_));
   if (library_ == nullptr) throw std::runtime_error("OSSL_LIB_CTX_new_child failed");
   daemon_ = std::make_unique<signd::Client>(
-      signd::Settings{configuration_.socket, std::chrono::milliseconds(configuration_.patience_ms)});
+      signd::Settings{configuration_.socket, std::chrono::milliseconds(configuration_.patience_ms),
+                      configuration_.ca, configuration_.certificate, configuration_.key});
   list(OSSL_OP_KEYMGMT, key_management());
   list(OSSL_OP_SIGNATURE, signatures());
   list(OSSL_OP_ASYM_CIPHER, asymmetric_ciphers());
@@ -99,6 +100,9 @@ void Provider::configure() {
   if (get_params_ == nullptr) return;
   const char* mode = nullptr;
   const char* socket = nullptr;
+  const char* ca = nullptr;
+  const char* certificate = nullptr;
+  const char* key = nullptr;
   const char* patience = nullptr;
   const char* timeout = nullptr;
   const char* algorithms = nullptr;
@@ -111,6 +115,9 @@ void Provider::configure() {
   };
   OSSL_PARAM parameters[] = {text("mode", mode),
                              text("socket", socket),
+                             text("ca", ca),
+                             text("certificate", certificate),
+                             text("key", key),
                              text("patience_ms", patience),
                              text("timeout_ms", timeout),
                              text("algorithms", algorithms),
@@ -122,6 +129,14 @@ void Provider::configure() {
   if (get_params_(handle_, parameters) == 0) throw std::runtime_error("the configuration cannot be read");
   configuration_.mode = mode_of(mode);
   configuration_.socket = with_default(socket, configuration_.socket);
+  configuration_.ca = with_default(ca, "");
+  configuration_.certificate = with_default(certificate, "");
+  configuration_.key = with_default(key, "");
+  const bool files =
+      !configuration_.ca.empty() && !configuration_.certificate.empty() && !configuration_.key.empty();
+  if (configuration_.socket.starts_with("tcp://") && !files) {
+    throw std::runtime_error("socket = tcp://.. needs ca, certificate and key");
+  }
   configuration_.patience_ms = number("patience_ms", patience, configuration_.patience_ms, 600'000);
   configuration_.timeout_ms = number("timeout_ms", timeout, configuration_.timeout_ms, 600'000);
   configuration_.algorithms = with_default(algorithms, configuration_.algorithms);

@@ -47,9 +47,10 @@ enum class Mode { process, daemon };
 /// memory of the environment.
 struct Configuration {
   Mode mode = Mode::process;
-  std::string socket = "/run/manymod/signd.sock";
-  unsigned patience_ms = 1000;  ///< for a daemon that cannot be reached
-  unsigned timeout_ms = 10000;  ///< for its answer
+  std::string socket = "/run/manymod/signd.sock";  ///< or tcp://host:port
+  std::string ca, certificate, key;                ///< PEM files for tcp://
+  unsigned patience_ms = 1000;                     ///< for a daemon that cannot be reached
+  unsigned timeout_ms = 10000;                     ///< for its answer
   /// Kinds of keys; RSA has those for RSASSA-PSS alone, too.
   std::string algorithms = "RSA,EC,ED25519";
   EngineSettings engine;

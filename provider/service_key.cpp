@@ -98,7 +98,7 @@ class ServiceKey : public PrivateKey {
     if (mm_service_call(mine.service().get(), &asked, output.data(), output.size(), &answer) != MM_OK) {
       return {false, {}, mm_status_message(answer.status)};
     }
-    output.shrink(answer.output.size);
+    output.shorten(answer.output.size);
     return {true, std::move(output), {}};
   }
 
@@ -235,7 +235,7 @@ class CurveService final : public KeyService {
 class CurveServiceKey final : public ServiceKey {
  public:
   CurveServiceKey(const EngineSettings& settings, const CurveSecret& secret)
-      : ServiceKey(settings), curve_(secret.curve), secret_(secret.secret.all()) {}
+      : ServiceKey(settings), curve_(secret.curve), secret_(secret.secret.span()) {}
 
   [[nodiscard]] bool offers(const Request& request) const override {
     const Operation wanted = curve_ == "Ed25519" ? Operation::sign_eddsa : Operation::sign_ecdsa;
@@ -260,14 +260,14 @@ class CurveServiceKey final : public ServiceKey {
 
 std::unique_ptr<PrivateKey> make_service_key(const EngineSettings& settings, const RsaNumbers& numbers) {
   rsa::Numbers given{};
-  given.n = numbers.n.all();
-  given.e = numbers.e.all();
-  given.d = numbers.d.all();
-  given.p = numbers.p.all();
-  given.q = numbers.q.all();
-  given.dp = numbers.dp.all();
-  given.dq = numbers.dq.all();
-  given.qinv = numbers.qinv.all();
+  given.n = numbers.n.span();
+  given.e = numbers.e.span();
+  given.d = numbers.d.span();
+  given.p = numbers.p.span();
+  given.q = numbers.q.span();
+  given.dp = numbers.dp.span();
+  given.dq = numbers.dq.span();
+  given.qinv = numbers.qinv.span();
   try {
     return std::make_unique<RsaServiceKey>(settings, rsa::Key(given));
   } catch (const Error&) {

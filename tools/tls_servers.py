@@ -222,13 +222,14 @@ def apache(
 
 @contextlib.contextmanager
 def daemon(
-    signd: Path, where: Path, keys: Mapping[str, Identity], **settings: object
+    signd: Path, where: Path, keys: Mapping[str, Identity], tcp: str = "", **settings: object
 ) -> Iterator[subprocess.Popen[bytes]]:
     """manymod-signd with keys, and settings of its own section; its socket is `daemon_socket`.
 
-    It starts within the block's first request.
+    `tcp` is a section for clients of other hosts. It starts within the block's first request.
     """
-    sections = "".join(f"[key.{name}]\nfile = {own.key}\nusers = *\n" for name, own in keys.items())
+    access = "users = *\npeers = *\n" if tcp else "users = *\n"
+    sections = tcp + "".join(f"[key.{name}]\nfile = {own.key}\n{access}" for name, own in keys.items())
     path = where / "signd.conf"
     own_section = {"socket": daemon_socket(where), "lock_memory": "no", "device": "cpu", **settings}
     path.write_text(

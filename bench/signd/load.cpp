@@ -46,7 +46,7 @@ Scheme scheme_of(std::string_view name) {
 }
 
 KeyId key_named(const Plan& plan) {
-  const Client client({.path = plan.socket});
+  const Client client({.address = plan.socket});
   for (const KeyInfo& key : client.keys()) {
     if (key.name == plan.key) return key.id;
   }
@@ -57,7 +57,7 @@ KeyId key_named(const Plan& plan) {
 class Source {
  public:
   Source(const Plan& plan, const KeyId& key, const std::atomic<bool>& stop)
-      : client_({.path = plan.socket}), stop_(stop), input_(32, 0xA5) {
+      : client_({.address = plan.socket}), stop_(stop), input_(32, 0xA5) {
     request_.key = key;
     request_.scheme = plan.scheme;
     request_.input = input_;
@@ -116,7 +116,7 @@ float quantile(const std::vector<float>& sorted, double q) {
 }
 
 double daemon_seconds(const Plan& plan) {
-  const std::string text = Client({.path = plan.socket}).metrics();
+  const std::string text = Client({.address = plan.socket}).metrics();
   const std::string name = "\nmanymod_signd_processor_seconds_total ";
   const std::size_t at = text.find(name);
   if (at == std::string::npos) throw std::runtime_error("the daemon does not say its processor time");

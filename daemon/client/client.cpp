@@ -20,7 +20,7 @@ FrameLink open_frames(const Settings& settings) {
   const auto deadline = Clock::now() + settings.patience;
   for (;;) {
     try {
-      return {settings.path, false, deadline};
+      return {settings, FrameLink::Purpose::questions, deadline};
     } catch (const std::system_error& error) {
       const bool absent = error.code() == std::errc::connection_refused ||
                           error.code() == std::errc::no_such_file_or_directory;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client of manymod-signd: private-key operations by a daemon that holds the keys.
 //
-//     manymod::signd::Client client({.path = "/run/manymod/signd.sock"});
+//     manymod::signd::Client client({.address = "/run/manymod/signd.sock"});
 //     for (const auto& key : client.keys()) ...
 //     auto answer = client.call({.key = id, .scheme = {Operation::sign_pss, MM_SHA256}, .input = digest});
 //
@@ -15,7 +15,12 @@
 // Restarts. When the daemon goes away, requests that are not answered wait for a new one, and are sent again:
 // all operations may be computed twice. After Settings::patience without a daemon they are answered with
 // Status::unavailable, and so are new requests, at once, until a daemon is there again: it is looked for at
-// most every 100 ms, when requests come.
+// most every 100 ms, when requests come. A request is sent kMostSends times at most; the daemon that it was
+// sent to last, and those before, went away.
+//
+// Other hosts. With an address tcp://host:port requests go by TLS, and both sides have certificates. A
+// connection over which a request got no answer within its timeout, and nothing else came meanwhile, is given
+// up: its other side may be unreachable without this one's knowing.
 #pragma once
 
 #include <chrono>
@@ -73,10 +78,16 @@ class Ticket {
 /// must not wait for other requests. Submitting is allowed.
 using Completion = std::function<void(Answer&&)>;
 
+/// How often a request is sent to daemons that go away before they answer.
+inline constexpr unsigned kMostSends = 5;
+
 /// How to reach the daemon.
 struct Settings {
-  std::string path = "/run/manymod/signd.sock";
-  std::chrono::milliseconds patience{1'000};  ///< for a daemon that cannot be reached, see above
+  std::string address = "/run/manymod/signd.sock";  ///< a path of a Unix socket, or tcp://host:port
+  std::chrono::milliseconds patience{1'000};        ///< for a daemon that cannot be reached, see above
+  /// PEM files, for tcp:// alone; they are read for each connection. `ca`: issuers of the daemon's
+  /// certificate, which names the address's host. `certificate`, `key`: the client's own, not encrypted.
+  std::string ca{}, certificate{}, key{};
 };
 
 class Client {

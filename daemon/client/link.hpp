@@ -1,68 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections to the daemon: their opening, the exchange of frames, and the rings.
+// Connections to the daemon: their opening, the exchange of frames, and the ways of requests.
 #pragma once
 
+#include <poll.h>
+
+#include <memory>
 #include <string>
 
-#include "protocol/descriptor.hpp"
+#include "client/client.hpp"
+#include "common/descriptor.hpp"
 #include "protocol/frame.hpp"
 #include "protocol/ring.hpp"
+#include "transport/tls.hpp"
 
 namespace manymod::signd {
 
-/// A connection for frames. Its functions throw std::system_error, ProtocolError, and std::runtime_error with
-/// the daemon's reason if it refuses.
+/// A connection for frames, by a Unix socket or by TLS. Its functions throw std::system_error, ProtocolError,
+/// and std::runtime_error with the daemon's reason if it refuses, or for files that are wrong.
 class FrameLink {
  public:
+  enum class Purpose : std::uint8_t { questions, requests };
   /// Connect, and exchange hello and welcome.
-  FrameLink(const std::string& path, bool rings, Clock::time_point deadline);
+  FrameLink(const Settings& settings, Purpose purpose, Clock::time_point deadline);
   void send(FrameType type);
   /// The bodies of an answer's frames, in their order.
   [[nodiscard]] std::vector<Bytes> receive(FrameType expected);
 
   [[nodiscard]] const Welcome& welcome() const { return welcome_; }
-  [[nodiscard]] Descriptor& socket() { return socket_; }
+  /// Whether requests go by TLS, else in rings.
+  [[nodiscard]] bool is_remote() const { return context_ != nullptr; }
+  // What a Link takes over.
+  [[nodiscard]] std::unique_ptr<TlsContext>& context() { return context_; }
+  [[nodiscard]] std::unique_ptr<Stream>& stream() { return stream_; }
   /// The file of the rings' memory, which came with the welcome.
   [[nodiscard]] Descriptor& memory() { return memory_; }
 
  private:
-  void connect_to(const std::string& path);
+  void connect_to(const Settings& settings);
   void send_all(ByteSpan bytes);
   [[nodiscard]] Frame next_frame();
-  void wait_for(short events) const;
+  void wait_for(Step step) const;
 
   Clock::time_point deadline_;
-  Descriptor socket_, memory_;
+  Descriptor memory_;
+  std::unique_ptr<TlsContext> context_;
+  std::unique_ptr<Stream> stream_;
   FrameReader reader_{kMaxDaemonBody};
   Welcome welcome_;
 };
 
-/// A connection with rings.
-class RingLink {
+/// A connection for requests; for one thread at a time. Nothing here waits.
+class Link {
  public:
-  RingLink(const std::string& path, Clock::time_point deadline);
+  explicit Link(const Welcome& welcome) : welcome_(welcome) {}
+  virtual ~Link() = default;
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
 
   [[nodiscard]] const Welcome& welcome() const { return welcome_; }
-  [[nodiscard]] int socket() const { return socket_.get(); }
+  [[nodiscard]] virtual int socket() const = 0;
   /// Write a request. @return false if there is no room
-  bool send(const RequestHeaderBytes& header, ByteSpan input);
-  /// Let the daemon see what was written.
-  void publish();
+  virtual bool send(const RequestHeaderBytes& header, ByteSpan input) = 0;
+  /// Let the daemon see what was written. @return whether that is left to the next receive()
+  virtual bool publish() = 0;
   /// The next answer. @return false if there is none. @throws ProtocolError
-  bool receive(AnswerHeader& header, Bytes& output) { return answers_.next(header, output); }
-  /// Whether to wait on the socket: no answer is there, and the daemon will send a byte with the next.
-  [[nodiscard]] bool fall_asleep();
-  /// Take the bytes from the socket. @return false if the connection has ended
-  bool wake_up();
+  virtual bool receive(AnswerHeader& header, Bytes& output) = 0;
+  /// Whether to wait for events() of the socket: no answer is there, and one that comes shows there.
+  [[nodiscard]] virtual bool fall_asleep() = 0;
+  [[nodiscard]] virtual short events() const { return POLLIN; }
+  /// After the waiting. @return false if the connection has ended
+  virtual bool wake_up() = 0;
+  /// Whether nothing has come since then, and the daemon may be unreachable without this side's knowing.
+  [[nodiscard]] virtual bool is_silent_since(Clock::time_point) const { return false; }
 
  private:
+  const Welcome welcome_;
+};
+
+/// Connect to the daemon for requests: in rings by a Unix socket, as frames by TLS. @throws as FrameLink
+std::unique_ptr<Link> open_link(const Settings& settings, Clock::time_point deadline);
+
+/// Requests in rings.
+class RingLink final : public Link {
+ public:
+  /// In: a link for requests by a Unix socket.
   explicit RingLink(FrameLink&& opened);
 
-  Descriptor socket_;
-  Welcome welcome_;
+  [[nodiscard]] int socket() const override { return stream_->socket(); }
+  bool send(const RequestHeaderBytes& header, ByteSpan input) override;
+  bool publish() override;
+  bool receive(AnswerHeader& header, Bytes& output) override { return answers_.next(header, output); }
+  [[nodiscard]] bool fall_asleep() override;
+  bool wake_up() override;
+
+ private:
+  const std::unique_ptr<Stream> stream_;
   RingMemory memory_;
   RequestWriter requests_;
   AnswerReader answers_;
+};
+
+/// Requests as frames of a stream.
+class StreamLink final : public Link {
+ public:
+  /// In: a link for requests by TLS.
+  explicit StreamLink(FrameLink&& opened);
+
+  [[nodiscard]] int socket() const override { return stream_->socket(); }
+  bool send(const RequestHeaderBytes& header, ByteSpan input) override;
+  bool publish() override { return true; }
+  bool receive(AnswerHeader& header, Bytes& output) override;
+  [[nodiscard]] bool fall_asleep() override { return true; }
+  [[nodiscard]] short events() const override;
+  bool wake_up() override { return !ended_; }
+  [[nodiscard]] bool is_silent_since(Clock::time_point then) const override { return last_received_ < then; }
+
+ private:
+  void flush();
+
+  /// Requests that wait for the socket: more than these bytes of them find no room.
+  static constexpr std::size_t kMostWaiting = 1U << 22;
+
+  const std::unique_ptr<TlsContext> context_;
+  const std::unique_ptr<Stream> stream_;
+  FrameReader reader_;
+  Bytes out_;
+  std::size_t sent_ = 0;
+  bool ended_ = false;
+  Clock::time_point last_received_ = Clock::now();
 };
 
 }  // namespace manymod::signd

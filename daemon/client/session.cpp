@@ -129,7 +129,9 @@ Status Session::enter(Lock& lock, const OutstandingPtr& request) {
 
 bool Session::send(Lock&, Outstanding& request) {
   if (!link_->send(request.encoded, request.input)) return false;
-  link_->publish();
+  request.sent = Clock::now();
+  ++request.sends;
+  if (link_->publish() && asleep_) write_one(nudge_.get());
   return true;
 }
 
@@ -155,6 +157,13 @@ void Session::withdraw(Lock& lock, Outstanding& request) {
   if (!link_) leave(lock, request);
 }
 
+// A request that was sent has had no answer within its time.
+void Session::doubt_link(Lock&, const Outstanding& expired) {
+  if (!link_ || expired.sends == 0 || !link_->is_silent_since(expired.sent)) return;
+  doubtful_ = true;
+  write_one(nudge_.get());
+}
+
 Answer Session::call(const Request& request) {
   const OutstandingPtr own = outstanding_of(request);
   Lock lock(mutex_);
@@ -162,6 +171,7 @@ Answer Session::call(const Request& request) {
   if (refused != Status::ok) return {refused, {}};
   const auto answered = [&] { return own->state == Outstanding::State::delivered; };
   if (!own->answered.wait_until(lock, own->deadline, answered)) {
+    doubt_link(lock, *own);
     withdraw(lock, *own);
     return {Status::expired, {}};
   }
@@ -219,6 +229,7 @@ void Session::run() {
     if (link_) {
       receive(lock);
       expire(lock);
+      if (doubtful_) lose_link(lock);
       if (link_ && !closed_) sleep(lock);
     } else if (live_ != 0) {
       connect(lock);
@@ -239,9 +250,9 @@ void Session::connect(Lock& lock) {
   }
   const auto limit = now + std::max<Clock::duration>(settings_.patience, kLongestPause);
   lock.unlock();
-  std::optional<RingLink> opened;
+  std::unique_ptr<Link> opened;
   try {
-    opened.emplace(settings_.path, limit);
+    opened = open_link(settings_, limit);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the daemon is away, or refuses
   }
   lock.lock();
@@ -262,7 +273,8 @@ void Session::note_failure(Lock& lock) {
   const auto now = Clock::now();
   if (!lost_since_) lost_since_ = now;
   pause_ = std::clamp<std::chrono::milliseconds>(2 * pause_, kFirstPause, kLongestPause);
-  next_attempt_ = now + pause_;
+  // Clients that lost the same daemon at the same time do not come back at the same time.
+  next_attempt_ = now + pause_ / 2 + std::chrono::milliseconds(random_() % pause_.count()) / 2;
   if (now - *lost_since_ < settings_.patience) return;
   next_attempt_ = now + kLongestPause;
   answer_all(lock, Status::unavailable);
@@ -271,6 +283,7 @@ void Session::note_failure(Lock& lock) {
 void Session::lose_link(Lock& lock) {
   socket_ = -1;
   link_.reset();
+  doubtful_ = false;
   next_attempt_ = Clock::now();
   for (const OutstandingPtr& request : all_live(lock)) {
     if (request->state == Outstanding::State::withdrawn) leave(lock, *request);
@@ -281,11 +294,11 @@ void Session::resend_all(Lock& lock) {
   std::vector<OutstandingPtr> refused;
   for (const OutstandingPtr& request : all_live(lock)) {
     const bool fits = request->input.size() <= max_input_ && live_ <= max_outstanding_;
-    if (fits && link_->send(request->encoded, request->input)) continue;
-    request->answer = {fits ? Status::busy : Status::rejected, {}};
+    const bool lost = request->sends == kMostSends;
+    if (fits && !lost && send(lock, *request)) continue;
+    request->answer = {lost ? Status::unavailable : fits ? Status::busy : Status::rejected, {}};
     settle(lock, request, refused);
   }
-  link_->publish();
   deliver(lock, refused);
 }
 
@@ -343,10 +356,12 @@ void Session::sleep(Lock& lock) {
   if (!link_->fall_asleep()) return;
   static constexpr int kTick = std::chrono::milliseconds(kExpiryInterval).count();
   const int limit = idle_ ? -1 : kTick;
-  std::array<pollfd, 2> waited{{{link_->socket(), POLLIN, 0}, {nudge_.get(), POLLIN, 0}}};
+  std::array<pollfd, 2> waited{{{link_->socket(), link_->events(), 0}, {nudge_.get(), POLLIN, 0}}};
+  asleep_ = true;
   lock.unlock();
   const int found = poll(waited.data(), waited.size(), limit);
   lock.lock();
+  asleep_ = false;
   if (waited[1].revents != 0) read_all(nudge_.get());
   // Without requests, and without anything that has come within a tick, the next sleep has no limit.
   idle_ = found == 0 && live_ == 0;
@@ -361,6 +376,7 @@ void Session::expire(Lock& lock) {
   for (const OutstandingPtr& request : slots_) {
     if (!request || request->state != Outstanding::State::waiting || request->deadline > now) continue;
     if (!request->completion && request->event < 0) continue;  // call() looks after itself
+    doubt_link(lock, *request);
     request->answer = {Status::expired, {}};
     request->state = Outstanding::State::delivering;
     expired.push_back(request);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct Outstanding {
   RequestHeader header;
   RequestHeaderBytes encoded{};
   Bytes input;
-  Clock::time_point deadline;
+  Clock::time_point deadline, sent;  ///< `sent`: last
+  unsigned sends = 0;
   Completion completion;  ///< or
   int event = -1;         ///< or, if neither, call() waits for
   std::condition_variable answered;
@@ -65,6 +67,7 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] std::vector<OutstandingPtr> all_live(const Lock&) const;
   void leave(Lock&, const Outstanding& request);
   void withdraw(Lock&, Outstanding& request);
+  void doubt_link(Lock&, const Outstanding& expired);
 
   void run();
   void connect(Lock& lock);
@@ -89,7 +92,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::condition_variable wanted_, delivered_;
   std::thread thread_;
   std::thread::id thread_id_;
-  std::optional<RingLink> link_;
+  std::unique_ptr<Link> link_;
   std::uint32_t max_outstanding_ = kFirstMaxOutstanding;
   std::size_t max_input_ = kMaxRingBytes;
   std::vector<OutstandingPtr> slots_;  ///< by the low half of their ids
@@ -98,9 +101,12 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t live_ = 0;               ///< slots in use, those of withdrawn requests included
   bool closed_ = false;
   bool idle_ = false;                            ///< the thread waits without a limit
+  bool asleep_ = false;                          ///< the thread waits for the link
+  bool doubtful_ = false;                        ///< the link is to be given up
   std::optional<Clock::time_point> lost_since_;  ///< no daemon since then
   Clock::time_point next_attempt_{}, next_expiry_{};
   std::chrono::milliseconds pause_{0};  ///< between attempts
+  std::minstd_rand random_{std::random_device{}()};
 };
 
 }  // namespace manymod::signd

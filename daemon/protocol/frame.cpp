@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "protocol/frame.hpp"
 
+#include <openssl/crypto.h>
+
 #include <algorithm>
 #include <bit>
 
 namespace manymod::signd {
 namespace {
 
+constexpr std::uint32_t kRings = 1, kStream = 2;  // flags of a hello
 constexpr std::size_t kMaxNameBytes = 255;
 constexpr std::size_t kMaxPublicKeyBytes = 16'384;
 
@@ -36,7 +39,7 @@ class Fields {
 
 bool is_known(std::uint8_t type) {
   return type >= static_cast<std::uint8_t>(FrameType::hello) &&
-         type <= static_cast<std::uint8_t>(FrameType::refusal);
+         type <= static_cast<std::uint8_t>(FrameType::answer);
 }
 
 bool is_ring_size(std::uint32_t bytes) {
@@ -45,31 +48,57 @@ bool is_ring_size(std::uint32_t bytes) {
 
 }  // namespace
 
+void append_frame_header(Bytes& stream, FrameType type, std::size_t body_bytes, bool last) {
+  append_le(stream, static_cast<std::uint32_t>(body_bytes));
+  append_le(stream, static_cast<std::uint8_t>(type));
+  append_le(stream, static_cast<std::uint8_t>(last ? 1 : 0));
+  append_le(stream, std::uint16_t{0});
+}
+
 Bytes encode_frame(FrameType type, ByteSpan body, bool last) {
   Bytes frame;
   frame.reserve(kFrameHeaderBytes + body.size());
-  append_le(frame, static_cast<std::uint32_t>(body.size()));
-  append_le(frame, static_cast<std::uint8_t>(type));
-  append_le(frame, static_cast<std::uint8_t>(last ? 1 : 0));
-  append_le(frame, std::uint16_t{0});
+  append_frame_header(frame, type, body.size(), last);
   frame.insert(frame.end(), body.begin(), body.end());
   return frame;
 }
 
+// Frames may be taken one by one from many that came together: what is left moves once for all of them.
+void FrameReader::append(ByteSpan bytes) {
+  drop_taken();
+  if (bytes_.size() + bytes.size() > bytes_.capacity()) {
+    Bytes longer;
+    longer.reserve(2 * (bytes_.size() + bytes.size()));
+    longer.assign(bytes_.begin(), bytes_.end());
+    OPENSSL_cleanse(bytes_.data(), bytes_.size());
+    bytes_.swap(longer);
+  }
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+}
+
+void FrameReader::drop_taken() {
+  if (taken_ == 0) return;
+  const std::size_t left = bytes_.size() - taken_;
+  std::copy(bytes_.begin() + static_cast<std::ptrdiff_t>(taken_), bytes_.end(), bytes_.begin());
+  OPENSSL_cleanse(bytes_.data() + left, taken_);
+  bytes_.resize(left);
+  taken_ = 0;
+}
+
 std::optional<Frame> FrameReader::next() {
-  if (bytes_.size() < kFrameHeaderBytes) return std::nullopt;
-  Fields header(ByteSpan(bytes_).first(kFrameHeaderBytes));
+  const ByteSpan left = ByteSpan(bytes_).subspan(taken_);
+  if (left.size() < kFrameHeaderBytes) return std::nullopt;
+  Fields header(left.first(kFrameHeaderBytes));
   const auto size = header.number<std::uint32_t>();
   const auto type = header.number<std::uint8_t>();
   const auto last = header.number<std::uint8_t>();
   const auto zero = header.number<std::uint16_t>();
   if (size > max_body_) throw ProtocolError("a frame of " + std::to_string(size) + " bytes");
   if (!is_known(type) || last > 1 || zero != 0) throw ProtocolError("not the header of a frame");
-  if (bytes_.size() - kFrameHeaderBytes < size) return std::nullopt;
-  const auto body = bytes_.begin() + kFrameHeaderBytes;
-  Frame frame{static_cast<FrameType>(type), last == 1, Bytes(body, body + size)};
-  bytes_.erase(bytes_.begin(), body + size);
-  return frame;
+  if (left.size() - kFrameHeaderBytes < size) return std::nullopt;
+  const ByteSpan body = left.subspan(kFrameHeaderBytes, size);
+  taken_ += kFrameHeaderBytes + size;
+  return Frame{static_cast<FrameType>(type), last == 1, Bytes(body.begin(), body.end())};
 }
 
 Bytes encode(const Hello& hello) {
@@ -77,7 +106,7 @@ Bytes encode(const Hello& hello) {
   append_le(body, kMagic);
   append_le(body, hello.first_version);
   append_le(body, hello.last_version);
-  append_le(body, static_cast<std::uint32_t>(hello.rings ? 1 : 0));
+  append_le(body, static_cast<std::uint32_t>((hello.rings ? kRings : 0) | (hello.stream ? kStream : 0)));
   return body;
 }
 
@@ -88,10 +117,11 @@ Hello decode_hello(ByteSpan body) {
   hello.first_version = fields.number<std::uint16_t>();
   hello.last_version = fields.number<std::uint16_t>();
   const auto flags = fields.number<std::uint32_t>();
-  hello.rings = (flags & 1) != 0;
+  hello.rings = (flags & kRings) != 0;
+  hello.stream = (flags & kStream) != 0;
   // A later version may add flags and fields: it is refused by its version, not by these.
   if (hello.first_version <= kVersion && hello.last_version == kVersion) {
-    if (flags > 1) throw ProtocolError("unknown flags");
+    if (flags > kStream) throw ProtocolError("unknown flags");  // both together are none, too
     fields.require_end();
   }
   return hello;

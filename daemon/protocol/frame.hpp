@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames on the socket of manymod-signd (docs/signd-protocol.md): 8 bytes of header, then the body.
+// Frames on a connection to manymod-signd (docs/signd-protocol.md): 8 bytes of header, then the body.
 //
 //   u32  bytes of the body
 //   u8   FrameType
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/little_endian.hpp"
+#include "common/little_endian.hpp"
 #include "protocol/request.hpp"
 
 namespace manymod::signd {
@@ -29,7 +29,7 @@ class ProtocolError : public std::runtime_error {
 inline constexpr std::uint32_t kMagic = 0x44534D4D;  ///< "MMSD"
 inline constexpr std::uint16_t kVersion = 1;
 inline constexpr std::size_t kFrameHeaderBytes = 8;
-/// Longest body from a client, and from the daemon.
+/// Longest body from a client, and from the daemon. On a stream the welcome says what is longest.
 inline constexpr std::size_t kMaxClientBody = 256;
 inline constexpr std::size_t kMaxDaemonBody = 65'536;
 
@@ -40,7 +40,9 @@ enum class FrameType : std::uint8_t {
   keys = 4,     ///< daemon: KeyEntry, one after the other; a frame has whole ones
   measure = 5,  ///< client: no body
   metrics = 6,  ///< daemon: text
-  refusal = 7   ///< daemon: text that says why; it closes the connection
+  refusal = 7,  ///< daemon: text that says why; it closes the connection
+  request = 8,  ///< client, on a stream: RequestHeader and the input
+  answer = 9    ///< daemon, on a stream: AnswerHeader and the output
 };
 
 struct Frame {
@@ -51,26 +53,36 @@ struct Frame {
 
 /// @param body at most kMaxDaemonBody bytes
 Bytes encode_frame(FrameType type, ByteSpan body, bool last = true);
+/// Append the header of a frame that is an answer's last, whose body the caller appends.
+void append_frame_header(Bytes& stream, FrameType type, std::size_t body_bytes, bool last = true);
 
-/// Takes frames from the bytes of a stream.
+/// Takes frames from the bytes of a stream. What it has given away it zeroes: results may be secret.
 class FrameReader {
  public:
   explicit FrameReader(std::size_t max_body) : max_body_(max_body) {}
-  void append(ByteSpan bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  ~FrameReader() { drop_taken(); }
+  FrameReader(const FrameReader&) = delete;
+  FrameReader& operator=(const FrameReader&) = delete;
+
+  void append(ByteSpan bytes);
   /// The next frame once it is complete. It is refused by its header: no more than a header and max_body
   /// bytes need to be kept. @throws ProtocolError
   std::optional<Frame> next();
-  [[nodiscard]] bool empty() const { return bytes_.empty(); }
+  [[nodiscard]] bool empty() const { return taken_ == bytes_.size(); }
 
  private:
-  std::size_t max_body_;
+  void drop_taken();
+
+  const std::size_t max_body_;
   Bytes bytes_;
+  std::size_t taken_ = 0;
 };
 
 /// The first frame of a client.
 struct Hello {
   std::uint16_t first_version = kVersion, last_version = kVersion;  ///< those that the client speaks
-  bool rings = false;  ///< whether requests follow, in rings; else frames do
+  /// Whether requests follow, in rings (by a Unix socket) or as frames (by TLS); else questions do.
+  bool rings = false, stream = false;
 };
 Bytes encode(const Hello& hello);
 /// @throws ProtocolError

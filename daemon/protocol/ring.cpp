@@ -3,7 +3,6 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -21,53 +20,6 @@ void release(std::uint64_t& word, std::uint64_t value) {
 }
 
 }  // namespace
-
-RequestHeaderBytes encode(const RequestHeader& header) {
-  RequestHeaderBytes bytes{};
-  store_le(bytes.data(), header.input_bytes);
-  store_le(bytes.data() + 4, header.timeout_ms);
-  store_le(bytes.data() + 8, header.id);
-  bytes[16] = static_cast<std::uint8_t>(header.scheme.operation);
-  bytes[17] = static_cast<std::uint8_t>(header.scheme.hash);
-  bytes[18] = static_cast<std::uint8_t>(header.scheme.mgf_hash);
-  store_le(bytes.data() + 20, static_cast<std::uint32_t>(header.scheme.salt_length));
-  std::copy(header.key.begin(), header.key.end(), bytes.begin() + 24);
-  return bytes;
-}
-
-RequestHeader decode_request(const RequestHeaderBytes& bytes) {
-  RequestHeader header;
-  header.input_bytes = load_le<std::uint32_t>(bytes.data());
-  header.timeout_ms = load_le<std::uint32_t>(bytes.data() + 4);
-  header.id = load_le<std::uint64_t>(bytes.data() + 8);
-  const bool known = bytes[17] < MM_HASH_COUNT && bytes[18] < MM_HASH_COUNT;
-  header.scheme.operation = known ? static_cast<Operation>(bytes[16]) : kUnknownOperation;
-  header.scheme.hash = static_cast<mm_hash>(known ? bytes[17] : 0);
-  header.scheme.mgf_hash = static_cast<mm_hash>(known ? bytes[18] : 0);
-  header.scheme.salt_length = static_cast<std::int32_t>(load_le<std::uint32_t>(bytes.data() + 20));
-  std::copy_n(bytes.begin() + 24, header.key.size(), header.key.begin());
-  if (bytes[19] != 0 || load_le<std::uint64_t>(bytes.data() + 56) != 0) {
-    throw ProtocolError("not the header of a request");
-  }
-  return header;
-}
-
-AnswerHeaderBytes encode(const AnswerHeader& header) {
-  AnswerHeaderBytes bytes{};
-  store_le(bytes.data(), header.output_bytes);
-  bytes[4] = static_cast<std::uint8_t>(header.status);
-  store_le(bytes.data() + 8, header.id);
-  return bytes;
-}
-
-AnswerHeader decode_answer(const AnswerHeaderBytes& bytes) {
-  AnswerHeader header;
-  header.output_bytes = load_le<std::uint32_t>(bytes.data());
-  header.status = static_cast<Status>(bytes[4]);
-  header.id = load_le<std::uint64_t>(bytes.data() + 8);
-  if (header.status > Status::failed) throw ProtocolError("an unknown status");
-  return header;
-}
 
 RingMemory::RingMemory(int file, std::size_t request_bytes, std::size_t answer_bytes)
     : request_bytes_(request_bytes), answer_bytes_(answer_bytes) {

@@ -22,14 +22,10 @@
 #include <cstring>
 #include <span>
 
-#include "protocol/frame.hpp"
-#include "protocol/little_endian.hpp"
-#include "protocol/request.hpp"
+#include "protocol/record.hpp"
 
 namespace manymod::signd {
 
-inline constexpr std::size_t kRequestHeaderBytes = 64;
-inline constexpr std::size_t kAnswerHeaderBytes = 16;
 inline constexpr std::size_t kRequestGranule = 64;
 inline constexpr std::size_t kAnswerGranule = 16;
 
@@ -43,33 +39,6 @@ constexpr std::size_t request_record_bytes(std::size_t input) {
 constexpr std::size_t answer_record_bytes(std::size_t output) {
   return record_bytes(kAnswerHeaderBytes, output, kAnswerGranule);
 }
-
-/// u32 input bytes, u32 timeout in ms, u64 id, u8 operation, u8 hash, u8 mask hash, u8 0, i32 salt length,
-/// 32 bytes key, u64 0.
-struct RequestHeader {
-  std::uint32_t input_bytes = 0;
-  std::uint32_t timeout_ms = 0;  ///< 0: for ever
-  std::uint64_t id = 0;          ///< the client's, for the answer
-  Scheme scheme{};
-  KeyId key{};
-};
-inline constexpr auto kUnknownOperation = static_cast<Operation>(255);
-using RequestHeaderBytes = std::array<std::uint8_t, kRequestHeaderBytes>;
-RequestHeaderBytes encode(const RequestHeader& header);
-/// The operation's number may be unknown; with an unknown hash it is kUnknownOperation.
-/// @throws ProtocolError where zeros are not 0
-RequestHeader decode_request(const RequestHeaderBytes& bytes);
-
-/// u32 output bytes, u8 status, 3 bytes 0, u64 id.
-struct AnswerHeader {
-  std::uint32_t output_bytes = 0;
-  Status status = Status::ok;
-  std::uint64_t id = 0;
-};
-using AnswerHeaderBytes = std::array<std::uint8_t, kAnswerHeaderBytes>;
-AnswerHeaderBytes encode(const AnswerHeader& header);
-/// @throws ProtocolError for an unknown status
-AnswerHeader decode_answer(const AnswerHeaderBytes& bytes);
 
 /// Bytes of a ring. They may change at any time, as the other side pleases.
 class RingBytes {

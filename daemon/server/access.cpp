@@ -3,19 +3,15 @@
 
 #include <grp.h>
 #include <pwd.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
+#include <string_view>
 
 namespace manymod::signd {
 namespace {
-
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 std::optional<std::uint32_t> number_of(const std::string& text) {
   std::uint32_t number = 0;
@@ -39,48 +35,49 @@ gid_t group_of(const std::string& name) {
   return entry->gr_gid;
 }
 
-std::vector<gid_t> supplementary_groups(int socket) {
-  std::vector<gid_t> groups(32);
-  for (;;) {
-    auto bytes = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &bytes) == 0) {
-      groups.resize(bytes / sizeof(gid_t));
-      return groups;
-    }
-    // Kernels before 4.13, and substitutes for the kernel, do not know them: then the first group counts.
-    if (errno == ENOPROTOOPT) return {};
-    if (errno != ERANGE) fail("SO_PEERGROUPS");
-    groups.resize(std::max(2 * groups.size(), bytes / sizeof(gid_t)));
+std::string peer_name(const std::string& name) {
+  for (const char* const kind : {"dns:", "uri:", "email:", "ip:"}) {
+    if (name.starts_with(kind) && name.size() > std::string_view(kind).size()) return normal_name(name);
   }
+  throw std::runtime_error("a peer is dns:.., uri:.., email:.. or ip:.., not " + name);
+}
+
+template <class Sorted, class Value>
+bool contains(const Sorted& list, const Value& value) {
+  return std::ranges::binary_search(list, value);
 }
 
 }  // namespace
 
-Peer peer_of(int socket) {
-  ucred credentials{};
-  socklen_t bytes = sizeof credentials;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) fail("SO_PEERCRED");
-  Peer peer{credentials.pid, credentials.uid, supplementary_groups(socket)};
-  peer.groups.push_back(credentials.gid);
-  return peer;
-}
-
-AccessList::AccessList(std::span<const std::string> users, std::span<const std::string> groups) {
-  for (const std::string& name : users) {
+AccessList::AccessList(const AccessNames& names) : subjects_(names.subjects) {
+  for (const std::string& name : names.users) {
     if (name == "*") {
-      everyone_ = true;
+      every_process_ = true;
     } else {
       users_.push_back(user_of(name));
     }
   }
-  std::ranges::transform(groups, std::back_inserter(groups_), group_of);
+  for (const std::string& name : names.peers) {
+    if (name == "*") {
+      every_certificate_ = true;
+    } else {
+      peers_.push_back(peer_name(name));
+    }
+  }
+  std::ranges::transform(names.groups, std::back_inserter(groups_), group_of);
   std::ranges::sort(users_);
   std::ranges::sort(groups_);
+  std::ranges::sort(peers_);
+  std::ranges::sort(subjects_);
 }
 
 bool AccessList::allows(const Peer& peer) const {
-  return everyone_ || std::ranges::binary_search(users_, peer.user) ||
-         std::ranges::any_of(peer.groups, [&](gid_t g) { return std::ranges::binary_search(groups_, g); });
+  if (peer.is_remote) {
+    return every_certificate_ || contains(subjects_, peer.subject) ||
+           std::ranges::any_of(peer.names, [&](const std::string& name) { return contains(peers_, name); });
+  }
+  return every_process_ || contains(users_, peer.user) ||
+         std::ranges::any_of(peer.groups, [&](gid_t group) { return contains(groups_, group); });
 }
 
 }  // namespace manymod::signd

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -18,6 +19,7 @@
 #include "manymod/rsa.h"
 #include "protocol/frame.hpp"
 #include "protocol/request.hpp"
+#include "transport/tcp.hpp"
 
 namespace manymod::signd {
 namespace {
@@ -36,10 +38,16 @@ struct FreeConf {
 using Setter = std::function<void(const std::string&)>;
 using Setters = std::map<std::string, Setter>;
 
-std::vector<std::string> list_of(const std::string& value) {
+// Where an item ends: at a separator before which there is no backslash.
+std::size_t end_of_item(const std::string& value, std::size_t at, char separator) {
+  while (at < value.size() && value[at] != separator) at += value[at] == '\\' ? 2 : 1;
+  return std::min(at, value.size());
+}
+
+std::vector<std::string> list_of(const std::string& value, char separator = ',') {
   std::vector<std::string> items;
   for (std::size_t at = 0; at <= value.size();) {
-    const std::size_t comma = std::min(value.find(',', at), value.size());
+    const std::size_t comma = end_of_item(value, at, separator);
     const std::size_t first = std::min(value.find_first_not_of(" \t", at), comma);
     const std::size_t last = value.find_last_not_of(" \t", comma == 0 ? 0 : comma - 1);
     if (first < comma) items.push_back(value.substr(first, last + 1 - first));
@@ -92,8 +100,8 @@ Setter text(std::string& to) {
   return [&to](const std::string& value) { to = value; };
 }
 
-Setter list(std::vector<std::string>& to) {
-  return [&to](const std::string& value) { to = list_of(value); };
+Setter list(std::vector<std::string>& to, char separator = ',') {
+  return [&to, separator](const std::string& value) { to = list_of(value, separator); };
 }
 
 Setter operations(std::uint32_t& to) {
@@ -127,7 +135,8 @@ Setters setters_of(Config& config) {
           {"deadline_us", duration(config.deadline, 0, 1'000'000)},
           {"rate", real(config.rate)},
           {"burst", real(config.burst)},
-          {"observers", list(config.observers)},
+          {"observers", list(config.observers.users)},
+          {"observer_peers", list(config.observers.peers)},
           {"metrics_file", text(config.metrics_file)},
           {"interval_s", duration(config.interval, 1, 86'400)},
           {"audit_requests", flag(config.audit_requests)}};
@@ -141,9 +150,21 @@ Setters setters_of(KeyConfig& key) {
           {"token", text(key.token.token)},
           {"object", text(key.token.object)},
           {"pin_file", text(key.token.pin_file)},
-          {"users", list(key.users)},
-          {"groups", list(key.groups)},
+          {"users", list(key.access.users)},
+          {"groups", list(key.access.groups)},
+          {"peers", list(key.access.peers)},
+          {"subjects", list(key.access.subjects, ';')},  // which have commas
           {"operations", operations(key.operations)}};
+}
+
+Setters setters_of(TcpConfig& tcp) {
+  return {{"listen", text(tcp.listen)},
+          {"certificate", text(tcp.files.certificate)},
+          {"key", text(tcp.files.key)},
+          {"key_credential", text(tcp.key_credential)},
+          {"ca", text(tcp.files.ca)},
+          {"revoked", text(tcp.files.revoked)},
+          {"stall_ms", duration(tcp.stall, 1, 600'000)}};
 }
 
 void read_section(const CONF* conf, const std::string& section, const Setters& setters) {
@@ -175,10 +196,27 @@ KeyConfig read_key(const CONF* conf, const std::string& section, const std::file
   return key;
 }
 
+void read_tcp(const CONF* conf, const std::filesystem::path& folder, TcpConfig& tcp) {
+  read_section(conf, "tcp", setters_of(tcp));
+  static_cast<void>(parse_endpoint(tcp.listen));
+  TlsFiles& files = tcp.files;
+  if (files.key.empty() == tcp.key_credential.empty()) {
+    throw std::runtime_error("[tcp]: give one of key and key_credential");
+  }
+  if (!tcp.key_credential.empty()) files.key = credential_path(tcp.key_credential);
+  if (files.certificate.empty() || files.ca.empty())
+    throw std::runtime_error("[tcp]: give certificate and ca");
+  for (std::string* file : {&files.certificate, &files.key, &files.ca, &files.revoked}) {
+    if (!file->empty()) *file = (folder / *file).string();
+  }
+}
+
 void read_any(const CONF* conf, const std::string& section, const std::filesystem::path& folder,
               Config& config) {
   if (section == "daemon") {
     read_section(conf, section, setters_of(config));
+  } else if (section == "tcp") {
+    read_tcp(conf, folder, config.tcp);
   } else if (section.starts_with(kKeySection)) {
     config.keys.push_back(read_key(conf, section, folder));
   } else if (section != "default" || sk_CONF_VALUE_num(NCONF_get_section(conf, "default")) > 0) {
@@ -208,6 +246,12 @@ Config load_config(const std::string& path) {
   }
   std::ranges::sort(config.keys, {}, &KeyConfig::name);
   return config;
+}
+
+std::string credential_path(const std::string& name) {
+  const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
+  if (folder == nullptr) throw std::runtime_error("a credential, but CREDENTIALS_DIRECTORY is not set");
+  return (std::filesystem::path(folder) / name).string();
 }
 
 const char* operation_name(std::size_t operation) {

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "server/access.hpp"
+#include "transport/tls.hpp"
+
 namespace manymod::signd {
 
 /// A private key of a token, by PKCS#11.
@@ -24,11 +27,19 @@ struct KeyConfig {
   std::string file;           ///< PEM or DER, or
   std::string credential;     ///< a file of systemd's credentials folder
   std::string password_file;  ///< "" for a key that is not encrypted
-  std::vector<std::string> users, groups;
+  AccessNames access;
   std::uint32_t operations = 0;  ///< bit_of() those allowed
 };
 
-/// The section [daemon], and the keys.
+/// The section [tcp]: clients of other hosts.
+struct TcpConfig {
+  std::string listen;          ///< host:port; "": no TCP. It is as long as the process
+  TlsFiles files;              ///< certificate, key; issuers of clients' certificates
+  std::string key_credential;  ///< instead of the key's file: one of systemd's credentials folder
+  std::chrono::milliseconds stall{10'000};  ///< longest pause of a client within a handshake or a frame
+};
+
+/// The sections [daemon] and [tcp], and the keys.
 struct Config {
   // These are as long as the process.
   std::string socket = "/run/manymod/signd.sock";
@@ -45,16 +56,20 @@ struct Config {
   unsigned concurrent = 0;
   std::size_t max_queue = 16'384, max_batch = 0;
   std::chrono::microseconds deadline{0};
-  double rate = 0, burst = 0;          ///< requests a second of one connection; 0: without a limit
-  std::vector<std::string> observers;  ///< users besides root and the daemon's own that may read metrics
+  double rate = 0, burst = 0;  ///< requests a second of one connection; 0: without a limit
+  AccessNames observers;       ///< besides root and the daemon's own user, who may read metrics
   std::string metrics_file;
   std::chrono::seconds interval{60};  ///< between lines of the audit log, and writes of metrics_file
   bool audit_requests = false;
+  TcpConfig tcp;
   std::vector<KeyConfig> keys;
 };
 
 /// @throws std::runtime_error that names the section and the setting
 Config load_config(const std::string& path);
+
+/// The file of a credential of systemd's. @throws std::runtime_error without their folder
+std::string credential_path(const std::string& name);
 
 /// "sign_pss", ..: the names of operations in the configuration and in logs.
 const char* operation_name(std::size_t operation);

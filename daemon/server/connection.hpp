@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client's rings, as the daemon sees them.
+// A client with requests, as the daemon sees it.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 
-#include "protocol/descriptor.hpp"
-#include "protocol/ring.hpp"
-#include "server/access.hpp"
+#include "common/descriptor.hpp"
+#include "protocol/record.hpp"
 #include "server/counters.hpp"
+#include "server/peer.hpp"
 
 namespace manymod::signd {
 
 /// What all connections of a daemon have alike.
-struct RingLimits {
+struct Limits {
   std::uint32_t max_outstanding, max_input, max_output;
 };
+
+/// The welcome of a client without rings.
+Welcome welcome_of(const Limits& limits);
 
 /// How often a client may ask: `rate` requests a second, and `burst` at once. 0: as often as it likes.
 class TokenBucket {
@@ -29,28 +32,35 @@ class TokenBucket {
   Clock::time_point filled_{};
 };
 
-/// The reader's functions are for one thread; answer() is for all.
+/// The reader's functions are for one thread; answer() is for all. None of them waits.
 class Connection {
  public:
-  /// @param memory a sealed file of RingMemory::file_bytes(); it is mapped
-  /// @throws std::system_error
-  Connection(Descriptor socket, Peer peer, const RingLimits& limits, const Welcome& sizes, int memory,
-             Counters& counters);
-  ~Connection();
+  Connection(Peer peer, const Limits& limits, Counters& counters);
+  virtual ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  [[nodiscard]] int socket() const { return socket_.get(); }
   [[nodiscard]] const Peer& peer() const { return peer_; }
+  [[nodiscard]] virtual int socket() const = 0;
+  /// What epoll is to tell of the socket.
+  [[nodiscard]] virtual std::uint32_t events() const = 0;
 
   /// The reader takes a request. @return false if there is none. @throws ProtocolError, also for a client
   /// with more requests outstanding than it may have
   bool next(RequestHeader& header, Bytes& input);
-  void publish() { requests_.publish(); }
+  /// Tell the client what was taken.
+  virtual void publish() {}
   TokenBucket bucket;
-  /// The reader goes to sleep: whether the ring is empty, and the client will send a byte with a request.
-  [[nodiscard]] bool fall_asleep();
-  void wake_up();
+  /// The reader goes to sleep: whether there is no request, and one that comes will show at the socket.
+  [[nodiscard]] virtual bool fall_asleep() = 0;
+  /// The socket has something to tell.
+  virtual void wake_up() = 0;
+  /// Whether the client has gone.
+  [[nodiscard]] bool has_ended() const { return ended_; }
+  /// Why a client is to be disconnected that does nothing any more, or may not any more; null: it is not.
+  [[nodiscard]] virtual const char* overdue(Clock::time_point) { return nullptr; }
+  /// Whether overdue() is to be asked from time to time.
+  [[nodiscard]] virtual bool is_watched() const { return false; }
 
   /// Write answers and let the client see them.
   /// @param answer_of gives the id, the status and the output of answer i
@@ -59,30 +69,30 @@ class Connection {
     const std::scoped_lock lock(writing_);
     for (std::size_t i = 0; i < count; ++i) {
       const auto [id, status, output] = answer_of(i);
-      answers_.append(id, status, output);
+      append_answer(id, status, output);
       counters_.answers[static_cast<std::size_t>(status)].fetch_add(1, std::memory_order_relaxed);
     }
     outstanding_.fetch_sub(static_cast<std::int64_t>(count), std::memory_order_relaxed);
     publish_answers();
   }
 
+ protected:
+  [[nodiscard]] const Limits& limits() const { return limits_; }
+  [[nodiscard]] std::mutex& writing() { return writing_; }
+  void end() { ended_ = true; }
+
  private:
-  void publish_answers();
+  virtual bool take(RequestHeader& header, Bytes& input) = 0;
+  // In: writing() is locked.
+  virtual void append_answer(std::uint64_t id, Status status, ByteSpan output) = 0;
+  virtual void publish_answers() = 0;
 
-  Descriptor socket_;
   const Peer peer_;
-  const RingLimits limits_;
-  RingMemory memory_;
-  RequestReader requests_;
-  std::mutex writing_;
-  AnswerWriter answers_;
-  std::atomic<std::int64_t> outstanding_{0};
+  const Limits limits_;
   Counters& counters_;
+  std::mutex writing_;
+  std::atomic<std::int64_t> outstanding_{0};
+  std::atomic<bool> ended_{false};
 };
-
-/// Sizes of rings in which max_outstanding answers, and about as many requests, have room.
-Welcome ring_sizes(const RingLimits& limits);
-/// A file of memory that neither side can make shorter or longer. @throws std::system_error
-Descriptor make_ring_file(const Welcome& sizes);
 
 }  // namespace manymod::signd

@@ -3,10 +3,15 @@
 
 namespace manymod::signd {
 
-void UseLog::add(const std::string& key, uid_t user, Operation operation, std::uint64_t accepted,
-                 std::uint64_t denied) {
+void UseLog::add(const std::string& key, const std::string& principal, Operation operation,
+                 std::uint64_t accepted, std::uint64_t denied) {
   const std::scoped_lock lock(mutex_);
-  Counts& counts = counts_[{key, user, operation}];
+  auto row = counts_.find({key, principal, operation});
+  if (row == counts_.end()) {
+    const std::string& named = counts_.size() < kMost ? principal : "peer=others";
+    row = counts_.try_emplace({key, named, operation}).first;
+  }
+  Counts& counts = row->second;
   counts.accepted += accepted;
   counts.denied += denied;
 }

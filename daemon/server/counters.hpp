@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon counts: answers, connections, and the use of each key by each user.
+// What the daemon counts: answers, connections, and the use of each key by each client.
 #pragma once
-
-#include <sys/types.h>
 
 #include <array>
 #include <atomic>
@@ -25,13 +23,14 @@ struct Counters {
   std::atomic<std::uint64_t> refused_connections{0};
   std::atomic<std::uint64_t> protocol_errors{0};
   std::atomic<std::uint64_t> reloads{0}, failed_reloads{0};
-  std::atomic<std::int64_t> open_connections{0};  ///< with rings, now
+  std::atomic<std::int64_t> open_connections{0};    ///< with requests, now
+  std::atomic<std::uint64_t> failed_handshakes{0};  ///< of TLS: no certificate, or one that is not accepted
 };
 
 /// Requests for a key.
 struct Use {
   std::string key;
-  uid_t user = 0;
+  std::string principal;  ///< of Peer
   Operation operation{};
   std::uint64_t accepted = 0, denied = 0;
 };
@@ -39,8 +38,11 @@ struct Use {
 /// Thread-safe.
 class UseLog {
  public:
-  void add(const std::string& key, uid_t user, Operation operation, std::uint64_t accepted,
+  /// Beyond kMost rows, which certificates of an issuer without a bound could fill, further principals are
+  /// "peer=others".
+  void add(const std::string& key, const std::string& principal, Operation operation, std::uint64_t accepted,
            std::uint64_t denied);
+  static constexpr std::size_t kMost = 10'000;
   /// Everything since the start.
   [[nodiscard]] std::vector<Use> totals() const;
   /// What has been added since the last call.
@@ -51,7 +53,7 @@ class UseLog {
     std::uint64_t accepted = 0, denied = 0, reported_accepted = 0, reported_denied = 0;
   };
   mutable std::mutex mutex_;
-  std::map<std::tuple<std::string, uid_t, Operation>, Counts> counts_;
+  std::map<std::tuple<std::string, std::string, Operation>, Counts> counts_;
 };
 
 }  // namespace manymod::signd

@@ -16,13 +16,16 @@
 
 #include "server/log.hpp"
 #include "server/metrics.hpp"
+#include "server/ring_connection.hpp"
+#include "server/stream_connection.hpp"
 
 namespace manymod::signd {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kVisit = 10s;  // a visitor's whole time
+constexpr auto kVisit = 10s;          // a visitor's whole time; for those of other hosts [tcp] says it
+constexpr auto kHandshakeLines = 1s;  // between lines of the log for handshakes that fail
 constexpr int kBacklog = 1024;
 constexpr std::uint32_t kLongestEcResult = 160;
 
@@ -75,10 +78,6 @@ void send_welcome(int socket, const Welcome& sizes, int memory) {
   }
 }
 
-std::string name_of(const Peer& peer) {
-  return "process " + std::to_string(peer.process) + " of user " + std::to_string(peer.user);
-}
-
 }  // namespace
 
 Daemon::Daemon(std::string config_path)
@@ -91,10 +90,12 @@ Daemon::Daemon(std::string config_path)
   max_connections_ = config.max_connections;
   max_connections_per_user_ = config.max_connections_per_user;
   socket_mode_ = config.socket_mode;
+  visit_of_remote_ = config.tcp.stall;
   next_report_ = Clock::now() + config.interval;
   shared_.generation.replace(std::make_shared<const Generation>(config));
   watch(nudge_.get(), EPOLLIN, false);
   listen_on(config.socket);
+  listen_on_tcp(config);
   for (unsigned i = 0; i < config.readers; ++i) {
     readers_.push_back(std::make_unique<Reader>(shared_, [this](const Peer& peer) { let_go(peer); }));
   }
@@ -125,6 +126,12 @@ void Daemon::listen_on(const std::string& path) {
   watch(listener_.get(), EPOLLIN, false);
 }
 
+void Daemon::listen_on_tcp(const Config& config) {
+  if (config.tcp.listen.empty()) return;
+  tcp_listener_ = listen_tcp(parse_endpoint(config.tcp.listen), kBacklog);
+  watch(tcp_listener_.get(), EPOLLIN, false);
+}
+
 void Daemon::watch(int file, unsigned events, bool known) const {
   epoll_event event{};
   event.events = events;
@@ -144,8 +151,9 @@ void Daemon::reload() noexcept {
 
 int Daemon::wait_ms() const {
   if (!retired_.empty()) return 20;
-  const auto next = visitors_.empty() ? next_report_ : std::min(next_report_, Clock::now() + 1s);
-  return left_ms(next);
+  if (visitors_.empty()) return left_ms(next_report_);
+  const std::chrono::milliseconds look = std::min<std::chrono::milliseconds>(1s, visit_of_remote_);
+  return left_ms(std::min(next_report_, Clock::now() + look));
 }
 
 void Daemon::run() {
@@ -154,8 +162,8 @@ void Daemon::run() {
     const int found = epoll_wait(poll_.get(), events.data(), events.size(), wait_ms());
     for (int i = 0; i < found; ++i) {
       const int file = events[static_cast<std::size_t>(i)].data.fd;
-      if (file == listener_.get()) {
-        accept_all();
+      if (file == listener_.get() || file == tcp_listener_.get()) {
+        accept_all(file == listener_.get() ? listener_ : tcp_listener_);
       } else if (file == nudge_.get()) {
         eventfd_t count = 0;
         eventfd_read(nudge_.get(), &count);
@@ -173,9 +181,10 @@ void Daemon::run() {
 
 // ---- connections -----------------------------------------------------------------------------------------
 
-void Daemon::accept_all() {
+void Daemon::accept_all(const Descriptor& listener) {
+  const bool is_remote = &listener == &tcp_listener_;
   for (;;) {
-    Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Descriptor socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN) return;
@@ -184,45 +193,70 @@ void Daemon::accept_all() {
       return;
     }
     try {
-      admit(std::move(socket));
+      admit(std::move(socket), is_remote);
     } catch (const std::exception& error) {
       log_line(Level::error, std::string("a connection: ") + error.what());
     }
   }
 }
 
-void Daemon::admit(Descriptor socket) {
-  Peer peer = peer_of(socket.get());
-  bool room = false;
-  {
-    const std::scoped_lock lock(counting_);
-    std::size_t& own = connections_[peer.user];
-    room = all_connections_ < max_connections_ && own < max_connections_per_user_;
-    if (room) {
-      ++own;
-      ++all_connections_;
-    }
+bool Daemon::count(const Peer& peer) {
+  const std::scoped_lock lock(counting_);
+  std::size_t& own = connections_[peer.principal];
+  if (all_connections_ >= max_connections_ || own >= max_connections_per_user_) {
+    if (own == 0) connections_.erase(peer.principal);
+    return false;
   }
-  if (!room) {
-    ++shared_.counters.refused_connections;
-    const Bytes frame = text_frames(FrameType::refusal, "there are too many connections");
-    static_cast<void>(send(socket.get(), frame.data(), frame.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
-    return;
-  }
+  ++own;
+  ++all_connections_;
+  return true;
+}
+
+// There is no telling a peer before its handshake, and none is made for a refusal.
+void Daemon::refuse(int socket, bool is_remote) {
+  ++shared_.counters.refused_connections;
+  if (is_remote) return;
+  const Bytes frame = text_frames(FrameType::refusal, "there are too many connections");
+  static_cast<void>(send(socket, frame.data(), frame.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+void Daemon::admit(Descriptor socket, bool is_remote) {
   const int number = socket.get();
+  Peer peer = is_remote ? peer_of_address(peer_address(number)) : peer_of_process(number);
+  auto context = is_remote ? shared_.generation.get()->tls() : nullptr;
+  if (is_remote && context == nullptr) return;  // a reload took [tcp] away
+  if (!count(peer)) return refuse(number, is_remote);
   try {
     watch(number, EPOLLIN, false);
-    visitors_.try_emplace(number, std::move(socket), peer, Clock::now() + kVisit);
+    if (is_remote) {
+      set_tcp_options(number);
+      visitors_.try_emplace(number, std::move(socket), std::move(context), peer,
+                            Clock::now() + visit_of_remote_);
+    } else {
+      visitors_.try_emplace(number, std::move(socket), peer, Clock::now() + kVisit);
+    }
   } catch (...) {
     let_go(peer);
     throw;
   }
 }
 
+// The connection is counted for its address until its certificate is known.
+bool Daemon::recognise(const Peer& before, const Peer& now) {
+  let_go(before);
+  if (count(now)) return true;
+  ++shared_.counters.refused_connections;
+  // Its visitor is still the address's, whose place is free.
+  const std::scoped_lock lock(counting_);
+  ++connections_[before.principal];
+  ++all_connections_;
+  return false;
+}
+
 void Daemon::let_go(const Peer& peer) {
   const std::scoped_lock lock(counting_);
   --all_connections_;
-  const auto own = connections_.find(peer.user);
+  const auto own = connections_.find(peer.principal);
   if (--own->second == 0) connections_.erase(own);
 }
 
@@ -236,16 +270,33 @@ void Daemon::advance(int socket) {
       watch(socket, next == Visitor::Next::read ? EPOLLIN : EPOLLOUT, true);
       return;
     }
+    note_end(visitor, nullptr);
   } catch (const ProtocolError& error) {
     ++shared_.counters.protocol_errors;
-    log_line(Level::warning, name_of(visitor.peer()) + " is disconnected: " + error.what());
+    note_end(visitor, error.what());
   } catch (const std::exception& error) {
     log_line(Level::error, name_of(visitor.peer()) + ": " + error.what());
   }
   const Peer peer = visitor.peer();
-  const bool counted_on = visitor.has_rings();
+  const bool counted_on = visitor.has_requests();
   visitors_.erase(found);
   if (!counted_on) let_go(peer);
+}
+
+// Whoever can connect can fail at handshakes as often as it likes: not each of them has a line.
+void Daemon::note_end(const Visitor& visitor, const char* error) {
+  if (error != nullptr) {
+    log_line(Level::warning, name_of(visitor.peer()) + " is disconnected: " + error);
+    return;
+  }
+  const std::string why = visitor.failed_handshake();
+  if (why.empty()) return;
+  const std::uint64_t failures = ++shared_.counters.failed_handshakes;
+  const auto now = Clock::now();
+  if (now < next_handshake_line_) return;
+  next_handshake_line_ = now + kHandshakeLines;
+  log_line(Level::warning, "a TLS handshake with " + visitor.peer().address + " failed: " + why + " (" +
+                               std::to_string(failures) + " in all)");
 }
 
 void Daemon::end_overdue() {
@@ -255,6 +306,7 @@ void Daemon::end_overdue() {
       ++at;
       continue;
     }
+    note_end(at->second, nullptr);
     let_go(at->second.peer());
     at = visitors_.erase(at);
   }
@@ -289,11 +341,7 @@ Bytes Daemon::metrics_for(const Peer& peer) {
   return text_frames(FrameType::metrics, metrics_text(shared_.counters, shared_.uses, *generation));
 }
 
-Bytes Daemon::welcome() {
-  Welcome sizes = ring_sizes(limits_);
-  sizes.request_bytes = sizes.answer_bytes = 0;
-  return encode_frame(FrameType::welcome, encode(sizes));
-}
+Bytes Daemon::welcome() { return encode_frame(FrameType::welcome, encode(welcome_of(limits_))); }
 
 // The visitor counts as a connection, which its client goes on to be.
 void Daemon::give_rings(Descriptor socket, const Peer& peer) {
@@ -301,15 +349,31 @@ void Daemon::give_rings(Descriptor socket, const Peer& peer) {
     const Welcome sizes = ring_sizes(limits_);
     const Descriptor memory = make_ring_file(sizes);
     epoll_ctl(poll_.get(), EPOLL_CTL_DEL, socket.get(), nullptr);
-    const auto connection =
-        std::make_shared<Connection>(std::move(socket), peer, limits_, sizes, memory.get(), shared_.counters);
+    const auto connection = std::make_shared<RingConnection>(std::move(socket), peer, limits_, sizes,
+                                                             memory.get(), shared_.counters);
     send_welcome(connection->socket(), sizes, memory.get());
-    ++shared_.counters.connections;
-    readers_[next_reader_++ % readers_.size()]->add(connection);
+    hand_over(connection);
   } catch (...) {
     let_go(peer);
     throw;
   }
+}
+
+void Daemon::give_stream(std::unique_ptr<TlsStream> stream, std::shared_ptr<const TlsContext> context,
+                         const Peer& peer) {
+  try {
+    epoll_ctl(poll_.get(), EPOLL_CTL_DEL, stream->socket(), nullptr);
+    hand_over(std::make_shared<StreamConnection>(std::move(stream), std::move(context), peer, limits_,
+                                                 shared_.generation, shared_.counters));
+  } catch (...) {
+    let_go(peer);
+    throw;
+  }
+}
+
+void Daemon::hand_over(std::shared_ptr<Connection> connection) {
+  ++shared_.counters.connections;
+  readers_[next_reader_++ % readers_.size()]->add(std::move(connection));
 }
 
 // ---- generations -----------------------------------------------------------------------------------------
@@ -319,6 +383,9 @@ void Daemon::load_again() {
     const Config config = load_config(config_path_);
     if (config.max_key_bits / 8 > limits_.max_output) {
       throw std::runtime_error("max_key_bits can be raised by a restart only");
+    }
+    if (!config.tcp.listen.empty() && !tcp_listener_) {
+      throw std::runtime_error("[tcp] can be added by a restart only");
     }
     auto next = std::make_shared<const Generation>(config);
     retired_.push_back(shared_.generation.replace(std::move(next)));
@@ -340,7 +407,7 @@ void Daemon::report() {
   const auto generation = shared_.generation.get();
   next_report_ = Clock::now() + generation->config().interval;
   for (const Use& use : shared_.uses.news()) {
-    log_line(Level::info, "audit key=" + use.key + " user=" + std::to_string(use.user) +
+    log_line(Level::info, "audit key=" + use.key + " " + audit_name(use.principal) +
                               " operation=" + operation_name(static_cast<std::size_t>(use.operation)) +
                               " requests=" + std::to_string(use.accepted) +
                               " denied=" + std::to_string(use.denied));

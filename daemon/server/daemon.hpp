@@ -12,6 +12,7 @@
 #include "server/config.hpp"
 #include "server/reader.hpp"
 #include "server/visitor.hpp"
+#include "transport/tcp.hpp"
 
 namespace manymod::signd {
 
@@ -29,16 +30,26 @@ class Daemon final : private Visitor::Host {
   /// These two may be called from any thread and from signal handlers.
   void stop() noexcept;
   void reload() noexcept;
+  /// The port that clients of other hosts connect to; 0: none does.
+  [[nodiscard]] unsigned short port() const { return tcp_listener_ ? local_port(tcp_listener_.get()) : 0; }
 
  private:
   Bytes keys_for(const Peer& peer) override;
   Bytes metrics_for(const Peer& peer) override;
   Bytes welcome() override;
+  bool recognise(const Peer& before, const Peer& now) override;
   void give_rings(Descriptor socket, const Peer& peer) override;
+  void give_stream(std::unique_ptr<TlsStream> stream, std::shared_ptr<const TlsContext> context,
+                   const Peer& peer) override;
 
   void listen_on(const std::string& path);
-  void accept_all();
-  void admit(Descriptor socket);
+  void listen_on_tcp(const Config& config);
+  void accept_all(const Descriptor& listener);
+  void admit(Descriptor socket, bool is_remote);
+  void refuse(int socket, bool is_remote);
+  [[nodiscard]] bool count(const Peer& peer);
+  void hand_over(std::shared_ptr<Connection> connection);
+  void note_end(const Visitor& visitor, const char* error);
   void advance(int socket);
   void watch(int file, unsigned events, bool known) const;
   void let_go(const Peer& peer);
@@ -50,18 +61,19 @@ class Daemon final : private Visitor::Host {
 
   const std::string config_path_;
   Shared shared_;
-  RingLimits limits_{};
-  Descriptor poll_, listener_, nudge_;
+  Limits limits_{};
+  Descriptor poll_, listener_, tcp_listener_, nudge_;
   std::atomic<bool> stopping_{false}, reloading_{false};
   std::unordered_map<int, Visitor> visitors_;  ///< by socket
   std::mutex counting_;
-  std::map<uid_t, std::size_t> connections_;  ///< visitors, and clients with rings
+  std::map<std::string, std::size_t> connections_;  ///< by Peer::principal: visitors, and those with requests
   std::size_t all_connections_ = 0;
   std::vector<std::shared_ptr<const Generation>> retired_;
-  Clock::time_point next_report_;
+  Clock::time_point next_report_, next_handshake_line_{};
   std::vector<std::unique_ptr<Reader>> readers_;
   std::size_t next_reader_ = 0;
   unsigned socket_mode_ = 0;
+  std::chrono::milliseconds visit_of_remote_{};  ///< of those of TCP
   std::string socket_path_;
   std::size_t max_connections_ = 0, max_connections_per_user_ = 0;
 };

@@ -61,7 +61,7 @@ bool needs_hash(Operation operation) {
 
 }  // namespace
 
-Generation::Generation(const Config& config) : config_(config), observers_(config.observers, {}) {
+Generation::Generation(const Config& config) : config_(config), observers_(config.observers) {
   for (auto& operation : operations_) operation = kNotAdded;
   std::vector<rsa::Key> rsa_keys;
   keys_.reserve(config.keys.size());
@@ -70,6 +70,9 @@ Generation::Generation(const Config& config) : config_(config), observers_(confi
   if (!rsa_keys.empty()) ring_ = std::make_unique<rsa::Ring>(rsa_keys, placement);
   if (!curves_.empty()) plan_ = std::make_unique<ecc::Plan>(curves_, placement);
   service_ = std::make_unique<Service>(options_of(config));
+  if (!config.tcp.listen.empty()) {
+    tls_ = std::make_shared<const TlsContext>(TlsContext::Side::server, config.tcp.files);
+  }
 }
 
 void Generation::add_key(const KeyConfig& config, std::vector<rsa::Key>& rsa_keys) {
@@ -81,7 +84,7 @@ void Generation::add_key(const KeyConfig& config, std::vector<rsa::Key>& rsa_key
   served.id = loaded.id;
   served.name = config.name;
   served.subject_public_key_info = std::move(loaded.subject_public_key_info);
-  served.access = AccessList(config.users, config.groups);
+  served.access = AccessList(config.access);
   if (auto* const key = std::get_if<rsa::Key>(&loaded.key)) {
     served.index[static_cast<std::size_t>(Family::rsa)] = static_cast<std::uint32_t>(rsa_keys.size());
     served.suitable = kRsaOperations;
@@ -122,7 +125,8 @@ const ServedKey* Generation::find(const KeyId& id) const {
 }
 
 bool Generation::observes(const Peer& peer) const {
-  return peer.user == 0 || peer.user == geteuid() || observers_.allows(peer);
+  const bool own = !peer.is_remote && (peer.user == 0 || peer.user == geteuid());
+  return own || observers_.allows(peer);
 }
 
 // ---- operations, added when the first request names them --------------------------------------------------

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "manymod/service.hpp"
@@ -59,6 +60,8 @@ class Generation {
   [[nodiscard]] Service& service() const { return *service_; }
   [[nodiscard]] const Config& config() const { return config_; }
   [[nodiscard]] bool observes(const Peer& peer) const;
+  /// For clients of other hosts; null without a section [tcp].
+  [[nodiscard]] const std::shared_ptr<const TlsContext>& tls() const { return tls_; }
 
  private:
   /// Ids are digests of public keys.
@@ -91,6 +94,7 @@ class Generation {
   std::vector<ServedKey> keys_;
   std::unordered_map<KeyId, std::size_t, IdHash> by_id_;
   AccessList observers_;
+  std::shared_ptr<const TlsContext> tls_;
 
   std::vector<ecc::Key> curve_keys_;  ///< whose bytes the patterns point to
   std::vector<ecc::Curve> curves_;
@@ -101,6 +105,24 @@ class Generation {
   std::unique_ptr<Service> service_;  ///< destroyed before what it computes with
   mutable std::mutex adding_;
   mutable std::array<std::atomic<std::uint32_t>, kSchemes> operations_;
+};
+
+/// The generation that requests are for.
+class CurrentGeneration {
+ public:
+  [[nodiscard]] std::shared_ptr<const Generation> get() const {
+    const std::scoped_lock lock(mutex_);
+    return current_;
+  }
+  /// @return the one before
+  std::shared_ptr<const Generation> replace(std::shared_ptr<const Generation> next) {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(current_, std::move(next));
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Generation> current_;
 };
 
 }  // namespace manymod::signd

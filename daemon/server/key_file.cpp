@@ -7,12 +7,10 @@
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 #include <string_view>
 
-#include "server/secret_bytes.hpp"
+#include "common/secret_file.hpp"
 #include "server/token_key.hpp"
 
 namespace manymod::signd {
@@ -26,10 +24,7 @@ template <class T>
 using Crypto = std::unique_ptr<T, FreeCrypto>;
 
 std::string path_of(const KeyConfig& config) {
-  if (config.credential.empty()) return config.file;
-  const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
-  if (folder == nullptr) throw std::runtime_error("a credential, but CREDENTIALS_DIRECTORY is not set");
-  return (std::filesystem::path(folder) / config.credential).string();
+  return config.credential.empty() ? config.file : credential_path(config.credential);
 }
 
 Crypto<EVP_PKEY> decode(std::string_view encoded, std::string_view password) {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <variant>
 
+#include "common/little_endian.hpp"
 #include "manymod/ecc.hpp"
 #include "manymod/rsa.hpp"
-#include "protocol/little_endian.hpp"
 #include "protocol/request.hpp"
 #include "server/config.hpp"
 

@@ -20,4 +20,14 @@ void log_line(Level level, std::string_view text) noexcept {
   }
 }
 
+std::string audit_name(const std::string& principal) {
+  if (!principal.starts_with("peer=")) return principal;
+  std::string name = "peer=\"";
+  for (const char c : std::string_view(principal).substr(5)) {
+    if (c == '"' || c == '\\') name += '\\';
+    name += c;
+  }
+  return name + '"';
+}
+
 }  // namespace manymod::signd

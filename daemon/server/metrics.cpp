@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "protocol/descriptor.hpp"
+#include "common/descriptor.hpp"
 
 namespace manymod::signd {
 namespace {
@@ -104,12 +104,14 @@ void add_uses(Text& text, const UseLog& uses) {
   const auto add = [&](const char* name, const char* help, std::uint64_t Use::* count) {
     text.family(name, "counter", help);
     for (const Use& use : totals) {
-      text.value("key=" + quoted(use.key) + ",user=\"" + std::to_string(use.user) + "\",operation=\"" +
+      const std::size_t equals = use.principal.find('=');
+      text.value("key=" + quoted(use.key) + "," + use.principal.substr(0, equals) + "=" +
+                     quoted(std::string_view(use.principal).substr(equals + 1)) + ",operation=\"" +
                      operation_name(static_cast<std::size_t>(use.operation)) + "\"",
                  use.*count);
     }
   };
-  add("key_requests_total", "Requests for a key by a user.", &Use::accepted);
+  add("key_requests_total", "Requests for a key by a user or a peer.", &Use::accepted);
   add("key_denied_total", "Requests that the key's access list denies.", &Use::denied);
 }
 
@@ -122,10 +124,12 @@ std::string metrics_text(const Counters& counters, const UseLog& uses, const Gen
     text.value("status=" + quoted(kStatusNames[i]), counters.answers[i].load());
   }
   text.single("keys", "gauge", "Keys that are served.", generation.keys().size());
-  text.single("connections", "gauge", "Clients with rings.", counters.open_connections.load());
-  text.single("connections_total", "counter", "Clients that had rings.", counters.connections.load());
+  text.single("connections", "gauge", "Clients with requests.", counters.open_connections.load());
+  text.single("connections_total", "counter", "Clients that had requests.", counters.connections.load());
   text.single("refused_connections_total", "counter", "Refused connections.",
               counters.refused_connections.load());
+  text.single("failed_handshakes_total", "counter", "TLS handshakes without an accepted certificate.",
+              counters.failed_handshakes.load());
   text.single("protocol_errors_total", "counter", "Clients that were disconnected.",
               counters.protocol_errors.load());
   text.single("reloads_total", "counter", "Reloads of the configuration.", counters.reloads.load());

@@ -17,7 +17,8 @@
 namespace manymod::signd {
 namespace {
 
-constexpr std::size_t kSweep = 256;      // requests of one client before the next one's turn
+constexpr std::size_t kSweep = 256;  // requests of one client before the next one's turn
+constexpr auto kLookInterval = std::chrono::milliseconds(500);  // for clients that are overdue
 constexpr std::size_t kOpenGroups = 16;  // operations and timeouts that one sweep gathers for
 
 Descriptor checked(int number, const char* what) {
@@ -25,9 +26,9 @@ Descriptor checked(int number, const char* what) {
   return Descriptor(number);
 }
 
-void watch(int poll, int file, void* user) {
+void watch(int poll, int file, std::uint32_t events, void* user) {
   epoll_event event{};
-  event.events = EPOLLIN;
+  event.events = events;
   event.data.ptr = user;
   if (epoll_ctl(poll, EPOLL_CTL_ADD, file, &event) != 0) {
     throw std::system_error(errno, std::generic_category(), "epoll_ctl");
@@ -41,7 +42,7 @@ Reader::Reader(Shared& shared, std::function<void(const Peer&)> gone)
       gone_(std::move(gone)),
       poll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       nudge_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
-  watch(poll_.get(), nudge_.get(), nullptr);
+  watch(poll_.get(), nudge_.get(), EPOLLIN, nullptr);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -62,9 +63,25 @@ void Reader::add(std::shared_ptr<Connection> connection) {
 void Reader::run() {
   while (!stopping_) {
     sweep_all();
+    drop_overdue();
     const bool awake = std::ranges::any_of(clients_, [](const auto& client) { return client->awake; });
-    wait(awake ? 0 : -1);
+    const bool watches = next_look_ != Clock::time_point{};
+    wait(awake ? 0 : watches ? left_ms(next_look_) : -1);
   }
+}
+
+// Only some kinds of clients make the thread look after them.
+void Reader::drop_overdue() {
+  const auto now = Clock::now();
+  if (now < next_look_) return;
+  bool watches = false;
+  for (const auto& client : clients_) {
+    if (!client->connection->is_watched()) continue;
+    watches = true;
+    if (const char* const why = client->connection->overdue(now)) drop(*client, why);
+  }
+  next_look_ = watches ? now + kLookInterval : Clock::time_point{};
+  std::erase_if(clients_, [](const auto& client) { return client->connection == nullptr; });
 }
 
 void Reader::join_new() {
@@ -79,7 +96,8 @@ void Reader::join_new() {
     const Peer peer = connection->peer();
     try {
       auto client = std::make_unique<Client>(Client{std::move(connection)});
-      watch(poll_.get(), client->connection->socket(), client.get());
+      const Connection& joined = *client->connection;
+      watch(poll_.get(), joined.socket(), joined.events(), client.get());
       clients_.push_back(std::move(client));
     } catch (const std::exception& error) {  // no memory
       log_line(Level::error, error.what());
@@ -95,22 +113,16 @@ void Reader::wait(int limit_ms) {
     if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) {
       join_new();
     } else {
-      receive_wake(*static_cast<Client*>(events[static_cast<std::size_t>(i)].data.ptr));
+      wake(*static_cast<Client*>(events[static_cast<std::size_t>(i)].data.ptr));
     }
   }
   std::erase_if(clients_, [](const auto& client) { return client->connection == nullptr; });
 }
 
-// After its welcome a client sends nothing but bytes that say that it has written to its ring.
-void Reader::receive_wake(Client& client) {
-  std::array<std::uint8_t, 256> bytes;
-  const ssize_t size = recv(client.connection->socket(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-  if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) {
-    drop(client, nullptr);
-    return;
-  }
+void Reader::wake(Client& client) {
   client.connection->wake_up();
   client.awake = true;
+  if (client.connection->has_ended()) drop(client, nullptr);
 }
 
 void Reader::sweep_all() {
@@ -131,8 +143,7 @@ void Reader::sweep_all() {
 void Reader::drop(Client& client, const char* why) {
   const Peer& peer = client.connection->peer();
   if (why != nullptr) {
-    log_line(Level::warning, "process " + std::to_string(peer.process) + " of user " +
-                                 std::to_string(peer.user) + " is disconnected: " + why);
+    log_line(Level::warning, name_of(peer) + " is disconnected: " + why);
   }
   epoll_ctl(poll_.get(), EPOLL_CTL_DEL, client.connection->socket(), nullptr);
   shutdown(client.connection->socket(), SHUT_RDWR);  // answers under way may still hold the connection
@@ -158,6 +169,7 @@ void Reader::sweep(Client& client) {
     throw;
   }
   end_sweep(*client.connection);
+  if (client.connection->has_ended()) return drop(client, nullptr);
   if (taken == 0 && client.connection->fall_asleep()) client.awake = false;
 }
 
@@ -169,7 +181,7 @@ void Reader::end_sweep(Connection& connection) {
   connection_.reset();
   connection.publish();
   for (const SweepUse& use : uses) {  // before their answers
-    shared_.uses.add(use.key->name, connection.peer().user, use.operation, use.accepted, use.denied);
+    shared_.uses.add(use.key->name, connection.peer().principal, use.operation, use.accepted, use.denied);
   }
   for (auto& group : groups) Group::submit(std::move(group));
 }
@@ -216,8 +228,9 @@ void Reader::note_use(const ServedKey& key, Operation operation, bool accepted) 
   ++(accepted ? use->accepted : use->denied);
   if (!generation_->config().audit_requests) return;
   const Peer& peer = connection_->peer();
-  log_line(Level::info, "audit request key=" + key.name + " user=" + std::to_string(peer.user) +
-                            " process=" + std::to_string(peer.process) +
+  const std::string where =
+      peer.is_remote ? " address=" + peer.address : " process=" + std::to_string(peer.process);
+  log_line(Level::info, "audit request key=" + key.name + " " + audit_name(peer.principal) + where +
                             " operation=" + operation_name(static_cast<std::size_t>(operation)) +
                             (accepted ? " accepted" : " denied"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that takes requests from the rings of its connections.
+// A thread that takes the requests of its connections.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "server/connection.hpp"
@@ -16,24 +15,6 @@
 #include "server/group.hpp"
 
 namespace manymod::signd {
-
-/// The generation that requests are for.
-class CurrentGeneration {
- public:
-  [[nodiscard]] std::shared_ptr<const Generation> get() const {
-    const std::scoped_lock lock(mutex_);
-    return current_;
-  }
-  /// @return the one before
-  std::shared_ptr<const Generation> replace(std::shared_ptr<const Generation> next) {
-    const std::scoped_lock lock(mutex_);
-    return std::exchange(current_, std::move(next));
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<const Generation> current_;
-};
 
 /// What the threads of a daemon share.
 struct Shared {
@@ -74,7 +55,8 @@ class Reader {
   void note_use(const ServedKey& key, Operation operation, bool accepted);
   void end_sweep(Connection& connection);
   void wait(int limit_ms);
-  void receive_wake(Client& client);
+  void wake(Client& client);
+  void drop_overdue();
   void drop(Client& client, const char* why);
 
   Shared& shared_;
@@ -84,6 +66,7 @@ class Reader {
   std::mutex mutex_;
   std::vector<std::shared_ptr<Connection>> new_;
   std::vector<std::unique_ptr<Client>> clients_;
+  Clock::time_point next_look_{};  ///< for clients that are overdue
   // Of the sweep that is being made.
   std::shared_ptr<const Generation> generation_;
   std::shared_ptr<Connection> connection_;

@@ -2,8 +2,8 @@
 // Private keys read from tokens by PKCS#11.
 #pragma once
 
+#include "common/secret_file.hpp"
 #include "server/config.hpp"
-#include "server/secret_bytes.hpp"
 
 namespace manymod::signd {
 

@@ -4,8 +4,7 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <cerrno>
-#include <system_error>
+#include <utility>
 
 namespace manymod::signd {
 
@@ -24,41 +23,61 @@ Bytes text_frames(FrameType type, std::string_view text) {
 // What it asks for next is read once it has taken what it asked for before: it cannot make the daemon keep
 // more than one answer.
 Visitor::Next Visitor::advance(Host& host) {
+  if (lingering_) return linger();
   for (;;) {
-    if (!flush()) return Next::write;
-    if (closing_ || has_rings_) return Next::close;
+    const Step flushed = flush();
+    if (flushed != Step::done) return flushed == Step::want_read ? Next::read : Next::write;
+    if (has_requests_) return Next::close;
+    if (closing_) return linger();
     if (const auto frame = reader_.next()) {
       handle(*frame, host);
-    } else if (!receive()) {
-      return closing_ ? Next::close : Next::read;
+      continue;
     }
+    const Step received = receive();
+    if (received == Step::ended) return linger();
+    if (received != Step::done) return received == Step::want_write ? Next::write : Next::read;
   }
 }
 
-bool Visitor::receive() {
-  std::array<std::uint8_t, 512> bytes;
-  const ssize_t size = recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-  if (size > 0) reader_.append(ByteSpan(bytes).first(static_cast<std::size_t>(size)));
-  closing_ = size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR);
-  return size > 0;
+// By TCP, bytes that come after a socket was closed make the other side's system forget what was sent before:
+// the alert or the refusal that says why.
+Visitor::Next Visitor::linger() {
+  if (!remote_) return Next::close;
+  if (!lingering_) shutdown(remote_->socket(), SHUT_WR);
+  lingering_ = true;
+  std::array<std::uint8_t, 4096> dropped;
+  const Transfer got =
+      transfer_of(recv(remote_->socket(), dropped.data(), dropped.size(), MSG_DONTWAIT), Step::want_read);
+  return got.step == Step::ended ? Next::close : Next::read;
 }
 
-bool Visitor::flush() {
+Step Visitor::receive() {
+  std::array<std::uint8_t, 512> bytes;
+  const Transfer got = stream().receive(bytes);
+  if (got.step == Step::done) reader_.append(ByteSpan(bytes).first(got.bytes));
+  return got.step;
+}
+
+// Step::done: nothing is left, or no one is there to take it.
+Step Visitor::flush() {
   while (sent_ < out_.size()) {
-    const ssize_t size =
-        send(socket_.get(), out_.data() + sent_, out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (size > 0) {
-      sent_ += static_cast<std::size_t>(size);
-    } else if (errno == EAGAIN) {
-      return false;
-    } else if (errno != EINTR) {
+    const Transfer sent = stream().send(ByteSpan(out_).subspan(sent_));
+    sent_ += sent.bytes;
+    if (sent.step == Step::ended) {
       closing_ = true;
-      return true;
+      return Step::done;
     }
+    if (sent.step != Step::done) return sent.step;
   }
   out_.clear();
   sent_ = 0;
-  return true;
+  return Step::done;
+}
+
+std::string Visitor::failed_handshake() const {
+  if (!remote_ || greeted_) return "";
+  const std::string why = remote_->failure();
+  return !why.empty() || remote_->is_established() ? why : "it ended within the handshake";
 }
 
 void Visitor::handle(const Frame& frame, Host& host) {
@@ -73,19 +92,39 @@ void Visitor::handle(const Frame& frame, Host& host) {
   }
 }
 
+void Visitor::refuse(std::string_view why) {
+  out_ = text_frames(FrameType::refusal, why);
+  closing_ = true;
+}
+
 void Visitor::greet(const Frame& frame, Host& host) {
   if (frame.type != FrameType::hello) throw ProtocolError("a frame before its hello");
   const Hello hello = decode_hello(frame.body);
+  if (remote_) {
+    X509* const certificate = remote_->certificate();
+    if (certificate == nullptr) throw ProtocolError("another protocol by TLS");
+    const Peer known = peer_of_certificate(peer_.address, certificate);
+    if (!host.recognise(peer_, known)) return refuse("there are too many connections");
+    peer_ = known;
+  }
   greeted_ = true;
   if (hello.first_version > kVersion || hello.last_version < kVersion) {
-    out_ = text_frames(FrameType::refusal, "this daemon speaks version " + std::to_string(kVersion));
-    closing_ = true;
-  } else if (hello.rings) {
-    if (!reader_.empty()) throw ProtocolError("bytes after a hello for rings");
-    has_rings_ = true;
-    host.give_rings(std::move(socket_), peer_);
+    refuse("this daemon speaks version " + std::to_string(kVersion));
+  } else if (hello.rings || hello.stream) {
+    begin_requests(hello, host);
   } else {
     out_ = host.welcome();
+  }
+}
+
+void Visitor::begin_requests(const Hello& hello, Host& host) {
+  if (!reader_.empty()) throw ProtocolError("bytes after a hello for requests");
+  if (hello.stream != (remote_ != nullptr)) throw ProtocolError("rings by TLS, or a stream without it");
+  has_requests_ = true;
+  if (remote_) {
+    host.give_stream(std::move(remote_), std::move(context_), peer_);
+  } else {
+    host.give_rings(local_->release(), peer_);
   }
 }
 

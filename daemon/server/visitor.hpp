@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection from its accept to its rings, or one that asks by frames alone.
+// A connection from its accept to its requests, or one that asks questions alone.
 #pragma once
 
-#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
 
-#include "protocol/descriptor.hpp"
+#include "common/descriptor.hpp"
 #include "protocol/frame.hpp"
-#include "server/access.hpp"
+#include "server/peer.hpp"
+#include "transport/tls.hpp"
 
 namespace manymod::signd {
 
@@ -20,36 +23,55 @@ class Visitor {
     virtual Bytes keys_for(const Peer& peer) = 0;
     virtual Bytes metrics_for(const Peer& peer) = 0;
     virtual Bytes welcome() = 0;
-    /// Make a connection with rings, and send its welcome. The visitor is then done.
+    /// A peer of TLS has shown its certificate: whether there is room for one more connection of its.
+    virtual bool recognise(const Peer& before, const Peer& now) = 0;
+    /// Make a connection with requests, and send its welcome. The visitor is then done.
     virtual void give_rings(Descriptor socket, const Peer& peer) = 0;
+    virtual void give_stream(std::unique_ptr<TlsStream> stream, std::shared_ptr<const TlsContext> context,
+                             const Peer& peer) = 0;
   };
   enum class Next { read, write, close };
 
+  /// By the Unix socket.
   Visitor(Descriptor socket, Peer peer, Clock::time_point until)
-      : socket_(std::move(socket)), peer_(std::move(peer)), until_(until) {}
+      : local_(std::make_unique<SocketStream>(std::move(socket))), peer_(std::move(peer)), until_(until) {}
+  /// By TLS, whose handshake is still to come.
+  Visitor(Descriptor socket, std::shared_ptr<const TlsContext> context, Peer peer, Clock::time_point until)
+      : context_(std::move(context)),
+        remote_(std::make_unique<TlsStream>(*context_, std::move(socket))),
+        peer_(std::move(peer)),
+        until_(until) {}
 
   /// Do what can be done. @return what to wait for; `close`: it is done. Its socket may then be gone.
   /// @throws ProtocolError, std::system_error
   Next advance(Host& host);
-  [[nodiscard]] int socket() const { return socket_.get(); }
   [[nodiscard]] const Peer& peer() const { return peer_; }
   /// When it has had its time.
   [[nodiscard]] Clock::time_point until() const { return until_; }
-  [[nodiscard]] bool has_rings() const { return has_rings_; }
+  /// Whether its connection goes on elsewhere.
+  [[nodiscard]] bool has_requests() const { return has_requests_; }
+  /// Why a handshake failed; "" if it did not.
+  [[nodiscard]] std::string failed_handshake() const;
 
  private:
-  [[nodiscard]] bool receive();
-  [[nodiscard]] bool flush();
+  [[nodiscard]] Stream& stream() const { return remote_ ? static_cast<Stream&>(*remote_) : *local_; }
+  [[nodiscard]] Next linger();
+  [[nodiscard]] Step receive();
+  [[nodiscard]] Step flush();
   void handle(const Frame& frame, Host& host);
   void greet(const Frame& frame, Host& host);
+  void begin_requests(const Hello& hello, Host& host);
+  void refuse(std::string_view why);
 
-  Descriptor socket_;
+  std::shared_ptr<const TlsContext> context_;  ///< which remote_ needs
+  std::unique_ptr<SocketStream> local_;        ///< or
+  std::unique_ptr<TlsStream> remote_;
   Peer peer_;
   Clock::time_point until_;
   FrameReader reader_{kMaxClientBody};
   Bytes out_;
   std::size_t sent_ = 0;
-  bool greeted_ = false, has_rings_ = false, closing_ = false;
+  bool greeted_ = false, has_requests_ = false, closing_ = false, lingering_ = false;
 };
 
 /// A text, as frames of at most kMaxDaemonBody bytes.

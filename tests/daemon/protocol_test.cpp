@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "common/secret_bytes.hpp"
 #include "protocol/frame.hpp"
 #include "protocol/ring.hpp"
 
@@ -33,7 +34,7 @@ TEST(SigndFrames, ComeOutAsTheyWentIn) {
 TEST(SigndFrames, ThatAreNoneAreRefusedByTheirHeaders) {
   const Bytes good = encode_frame(FrameType::hello, Bytes(kMaxClientBody, 1));
   for (const auto& [at, value] :
-       {std::pair<std::size_t, std::uint8_t>{1, 2}, {3, 1}, {4, 0}, {4, 8}, {5, 2}, {6, 1}, {7, 1}}) {
+       {std::pair<std::size_t, std::uint8_t>{1, 2}, {3, 1}, {4, 0}, {4, 10}, {5, 2}, {6, 1}, {7, 1}}) {
     Bytes bad(good.begin(), good.begin() + kFrameHeaderBytes);
     bad[at] = value;
     FrameReader reader(kMaxClientBody);
@@ -88,6 +89,37 @@ TEST(SigndFrames, HeadersOfRecordsRoundTrip) {
   EXPECT_EQ(decode_answer(answer).id, 77U);
   answer[4] = 200;
   EXPECT_THROW(static_cast<void>(decode_answer(answer)), ProtocolError);
+}
+
+TEST(SigndFrames, CarryRequestsAndAnswers) {
+  Bytes stream;
+  const RequestHeader header{3, 8, 9, {Operation::sign_pss, MM_SHA256, MM_HASH_NONE, -1}, {4, 5}};
+  append_request(stream, encode(header), Bytes{1, 2, 3});
+  append_answer(stream, 77, Status::ok, Bytes(200, 5));
+  append_answer(stream, 78, Status::busy, {});
+  FrameReader reader(max_request_body(200));
+  reader.append(stream);
+  Bytes bytes;
+  EXPECT_EQ(decode_request(reader.next()->body, bytes).key, header.key);
+  EXPECT_EQ(bytes, (Bytes{1, 2, 3}));
+  EXPECT_EQ(decode_answer(reader.next()->body, bytes).id, 77U);
+  EXPECT_EQ(bytes, Bytes(200, 5));
+  EXPECT_EQ(decode_answer(reader.next()->body, bytes).status, Status::busy);
+  EXPECT_TRUE(bytes.empty() && reader.empty());
+  // The length in a record is its frame's.
+  const RequestHeaderBytes encoded = encode(header);
+  EXPECT_THROW(static_cast<void>(decode_request(ByteSpan(encoded), bytes)), ProtocolError);
+  EXPECT_THROW(static_cast<void>(decode_request(Bytes(63), bytes)), ProtocolError);
+  EXPECT_THROW(static_cast<void>(decode_answer(Bytes(15), bytes)), ProtocolError);
+}
+
+TEST(SigndSecretBytes, GrowAndShrink) {
+  SecretBytes bytes(Bytes{1, 2});
+  bytes.append(Bytes{3, 4});
+  bytes.shorten(3);
+  EXPECT_EQ(Bytes(bytes.span().begin(), bytes.span().end()), (Bytes{1, 2, 3}));
+  const SecretBytes moved = std::move(bytes);
+  EXPECT_EQ(moved.text(), "\x01\x02\x03");
 }
 
 /// Both sides' ends of rings in plain memory.

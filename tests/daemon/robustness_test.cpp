@@ -2,7 +2,6 @@
 // Reloads, overload, restarts, and clients that do not keep to the rules.
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
 #include <atomic>
 #include <csignal>
@@ -16,8 +15,8 @@ namespace {
 class SigndRobustness : public testing::Test {
  protected:
   SigndRobustness() { configure(folder_, {"rsa", "rsa2"}); }
-  [[nodiscard]] RingLink link() const {
-    return RingLink(folder_.at("socket"), Clock::now() + std::chrono::seconds(5));
+  [[nodiscard]] std::unique_ptr<Link> link() const {
+    return open_link(settings_of(folder_), Clock::now() + std::chrono::seconds(5));
   }
   /// Whether honest clients are served.
   [[nodiscard]] bool serves() const {
@@ -151,7 +150,7 @@ TEST_F(SigndRobustness, LimitsConnections) {
   configure(folder_, {"rsa"}, "max_connections_per_user = 2");
   RunningDaemon daemon(folder_);
   {
-    const RingLink one = link(), two = link();
+    const auto one = link(), two = link();
     EXPECT_THROW(static_cast<void>(link()), std::runtime_error);
   }
   EXPECT_TRUE(eventually([&] {
@@ -183,18 +182,18 @@ TEST_F(SigndRobustness, EndsConnectionsThatDoNotSpeakItsProtocol) {
 TEST_F(SigndRobustness, EndsClientsWithImpossibleRings) {
   RunningDaemon daemon(folder_);
   {
-    RingLink hostile = link();
-    ASSERT_TRUE(hostile.send(header_of(1, UINT32_MAX), {}));  // a length that is not its input's
-    hostile.publish();
-    EXPECT_TRUE(is_ended(hostile.socket()));
+    const auto hostile = link();
+    ASSERT_TRUE(hostile->send(header_of(1, UINT32_MAX), {}));  // a length that is not its input's
+    hostile->publish();
+    EXPECT_TRUE(is_ended(hostile->socket()));
   }
   {
-    RingLink hostile = link();
+    const auto hostile = link();
     RequestHeaderBytes header = header_of(1, 0);
     header[63] = 1;
-    ASSERT_TRUE(hostile.send(header, {}));
-    hostile.publish();
-    EXPECT_TRUE(is_ended(hostile.socket()));
+    ASSERT_TRUE(hostile->send(header, {}));
+    hostile->publish();
+    EXPECT_TRUE(is_ended(hostile->socket()));
   }
   EXPECT_EQ(metric("protocol_errors_total"), "2");
   EXPECT_TRUE(serves());
@@ -203,9 +202,9 @@ TEST_F(SigndRobustness, EndsClientsWithImpossibleRings) {
 TEST_F(SigndRobustness, SurvivesClientsThatDoNotReadTheirAnswers) {
   configure(folder_, {"rsa"}, "max_outstanding = 4");
   RunningDaemon daemon(folder_);
-  RingLink hostile = link();
+  const auto hostile = link();
   for (std::uint64_t id = 0; id < 200; ++id) {
-    if (hostile.send(header_of(id, 32), kDigest)) hostile.publish();
+    if (hostile->send(header_of(id, 32), kDigest)) hostile->publish();
     if (id % 10 == 0) std::this_thread::yield();
   }
   EXPECT_TRUE(serves());
@@ -214,45 +213,13 @@ TEST_F(SigndRobustness, SurvivesClientsThatDoNotReadTheirAnswers) {
 TEST_F(SigndRobustness, OutlivesClientsThatEndWithRequestsOutstanding) {
   RunningDaemon daemon(folder_);
   for (int i = 0; i < 5; ++i) {
-    RingLink leaving = link();
-    for (std::uint64_t id = 0; id < 20; ++id) ASSERT_TRUE(leaving.send(header_of(id, 32), kDigest));
-    leaving.publish();
+    const auto leaving = link();
+    for (std::uint64_t id = 0; id < 20; ++id) ASSERT_TRUE(leaving->send(header_of(id, 32), kDigest));
+    leaving->publish();
   }
   EXPECT_TRUE(serves());
   EXPECT_TRUE(eventually([&] { return metric("connections") == "0"; }));
 }
-
-/// The program itself.
-class Program {
- public:
-  explicit Program(const Folder& folder) {
-    const std::string configuration = folder.at("signd.conf");
-    child_ = fork();
-    if (child_ != 0) return;
-    execl(MANYMOD_SIGND, MANYMOD_SIGND, configuration.c_str(), nullptr);
-    _exit(127);
-  }
-  ~Program() { end(SIGKILL); }
-  void send(int signal) const { kill(child_, signal); }
-  /// Stop all of its threads, and return when they have stopped.
-  void hang() const {
-    kill(child_, SIGSTOP);
-    int status = 0;
-    waitpid(child_, &status, WUNTRACED);
-    ASSERT_TRUE(WIFSTOPPED(status));
-  }
-  int end(int signal) {
-    if (child_ == 0) return -1;
-    int status = -1;
-    kill(child_, signal);
-    waitpid(child_, &status, 0);
-    child_ = 0;
-    return status;
-  }
-
- private:
-  pid_t child_ = 0;
-};
 
 TEST_F(SigndRobustness, ClientsSurviveTheDeathOfTheirDaemon) {
   Program first(folder_);

@@ -208,7 +208,7 @@ TEST_F(SigndService, ServesForkedChildren) {
 #endif
 
 TEST_F(SigndService, IsUnavailableWithoutADaemon) {
-  Client alone({.path = folder_.at("nothing"), .patience = std::chrono::milliseconds(50)});
+  Client alone({.address = folder_.at("nothing"), .patience = std::chrono::milliseconds(50)});
   EXPECT_EQ(alone.call(request_for("rsa", kPss, kDigest)).status, Status::unavailable);
   EXPECT_THROW(static_cast<void>(alone.keys()), std::exception);
 }

@@ -6,8 +6,10 @@
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -67,13 +69,47 @@ class RunningDaemon {
     daemon_.reset();
   }
   void reload() { daemon_->reload(); }
+  /// tcp://127.0.0.1 and the daemon's port.
+  [[nodiscard]] std::string address() const { return "tcp://127.0.0.1:" + std::to_string(daemon_->port()); }
 
  private:
   std::unique_ptr<Daemon> daemon_;
   std::thread thread_;
 };
 
-inline Settings settings_of(const Folder& folder) { return {.path = folder.at("socket")}; }
+/// The program itself.
+class Program {
+ public:
+  explicit Program(const Folder& folder) {
+    const std::string configuration = folder.at("signd.conf");
+    child_ = fork();
+    if (child_ != 0) return;
+    execl(MANYMOD_SIGND, MANYMOD_SIGND, configuration.c_str(), nullptr);
+    _exit(127);
+  }
+  ~Program() { end(SIGKILL); }
+  void send(int signal) const { kill(child_, signal); }
+  /// Stop all of its threads, and return when they have stopped.
+  void hang() const {
+    kill(child_, SIGSTOP);
+    int status = 0;
+    waitpid(child_, &status, WUNTRACED);
+    ASSERT_TRUE(WIFSTOPPED(status));
+  }
+  int end(int signal) {
+    if (child_ == 0) return -1;
+    int status = -1;
+    kill(child_, signal);
+    waitpid(child_, &status, 0);
+    child_ = 0;
+    return status;
+  }
+
+ private:
+  pid_t child_ = 0;
+};
+
+inline Settings settings_of(const Folder& folder) { return {.address = folder.at("socket")}; }
 
 /// A request for a test key.
 Request request_for(const std::string& key, const Scheme& scheme, const Bytes& input);

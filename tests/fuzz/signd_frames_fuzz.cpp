@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of manymod-signd: a stream in pieces. What is accepted is what its own encoding would be.
+// Frames of manymod-signd, with questions, requests and answers: a stream in pieces. What is accepted is what
+// its own encoding would be.
 #include <algorithm>
 
 #include "fuzz/choices.hpp"
-#include "protocol/frame.hpp"
+#include "protocol/record.hpp"
 
 namespace manymod::fuzz {
 namespace {
 
+constexpr std::size_t kMaxInput = 512;
 constexpr std::size_t kReservedOfWelcome = 2;  // two bytes that a reader passes over
+constexpr std::size_t kReservedOfAnswer = 5;   // three of them
 
 void check_hello(const Bytes& body) {
   const signd::Hello hello = signd::decode_hello(body);
@@ -28,6 +31,30 @@ void check_keys(const Bytes& body) {
   require(again == body, "other keys");
 }
 
+// A whole frame for the body, as its own side would make it.
+void require_same(const Bytes& frame, const Bytes& body) {
+  require(std::equal(body.begin(), body.end(), frame.begin() + signd::kFrameHeaderBytes, frame.end()),
+          "another record");
+}
+
+void check_request(const Bytes& body) {
+  Bytes input, again;
+  const signd::RequestHeader header = signd::decode_request(body, input);
+  require(input.size() == header.input_bytes, "an input of another length");
+  // Operations and hashes that there are not have one number.
+  if (header.scheme.operation == signd::kUnknownOperation) return;
+  signd::append_request(again, signd::encode(header), input);
+  require_same(again, body);
+}
+
+void check_answer(Bytes body) {
+  Bytes output, again;
+  const signd::AnswerHeader header = signd::decode_answer(body, output);
+  std::fill_n(body.begin() + kReservedOfAnswer, 3, std::uint8_t{0});
+  signd::append_answer(again, header.id, header.status, output);
+  require_same(again, body);
+}
+
 void check(const signd::Frame& frame) {
   switch (frame.type) {
     case signd::FrameType::hello:
@@ -36,6 +63,10 @@ void check(const signd::Frame& frame) {
       return check_welcome(frame.body);
     case signd::FrameType::keys:
       return check_keys(frame.body);
+    case signd::FrameType::request:
+      return check_request(frame.body);
+    case signd::FrameType::answer:
+      return check_answer(frame.body);
     default:
       return;
   }
@@ -43,7 +74,7 @@ void check(const signd::Frame& frame) {
 
 void run(Choices& choices) {
   const bool from_daemon = choices.one_in(2);
-  signd::FrameReader reader(from_daemon ? signd::kMaxDaemonBody : signd::kMaxClientBody);
+  signd::FrameReader reader(from_daemon ? signd::kMaxDaemonBody : signd::max_request_body(kMaxInput));
   const Bytes stream = choices.all_the_rest();
   const std::size_t piece = 1 + stream.size() % 61;
   try {

@@ -67,10 +67,10 @@ def configuration(where: Path, **settings: object) -> Path:
 
 
 def daemon(
-    where: Path, keys: Mapping[str, Identity]
+    where: Path, keys: Mapping[str, Identity], tcp: str = ""
 ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
     """manymod-signd with keys."""
-    return tls_servers.daemon(folder() / "manymod-signd", where, keys)
+    return tls_servers.daemon(folder() / "manymod-signd", where, keys, tcp)
 
 
 # ---- keys -------------------------------------------------------------------------------------------------

@@ -38,9 +38,16 @@ GPU_LAYERS = [[INTERFACE], ["cuda", "program"], ["kernels"], ["opencl"], ["engin
 BACKENDS = ["cuda", "opencl"]
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 GPU_LEVEL = {folder: level for level, folders in enumerate(GPU_LAYERS) for folder in folders}
-# The daemon uses manymod by its public headers alone; its sides share the protocol.
+# The daemon uses manymod by its public headers alone; its sides share the protocol. common/ is what the
+# provider may use, too.
 DAEMON = ROOT / "daemon"
-DAEMON_LAYERS = {"protocol": {"protocol"}, "client": {"protocol", "client"}, "server": {"protocol", "server"}}
+DAEMON_LAYERS = {
+    "common": {"common"},
+    "protocol": {"common", "protocol"},
+    "transport": {"common", "transport"},
+    "client": {"common", "protocol", "transport", "client"},
+    "server": {"common", "protocol", "transport", "server"},
+}
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 SOURCES = sorted(path for path in SRC.rglob("*") if path.suffix in {".cpp", ".hpp", ".cu", ".cuh"})
 
@@ -135,15 +142,20 @@ def test_the_daemon_uses_public_headers(folder: str) -> None:
     assert found == []
 
 
+def test_each_folder_of_the_daemon_has_its_layer() -> None:
+    """A new folder takes a place among the daemon's layers."""
+    assert {path.name for path in DAEMON.iterdir() if path.is_dir()} == set(DAEMON_LAYERS)
+
+
 def test_the_provider_uses_public_headers() -> None:
-    """Besides its own files, those of the library's interface and of the daemon's client."""
+    """Besides its own files, those of the library's interface, of the daemon's client, and common/."""
     own = {path.name for path in (ROOT / "provider").iterdir()}
     found = [
         f"{path.name} includes {included}"
         for path in (ROOT / "provider").iterdir()
         for included in includes(path)
         if included not in own
-        and not re.match(r"manymod/|client/client\.hpp$|protocol/request\.hpp$", included)
+        and not re.match(r"manymod/|common/|client/client\.hpp$|protocol/request\.hpp$", included)
     ]
     assert found == []
     # Only keys of this process know the library, and only those of the daemon its client.

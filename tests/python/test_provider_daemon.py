@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import ssl
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -54,6 +55,28 @@ def test_nginx_with_references(tmp_path: Path) -> None:
     with support.daemon(tmp_path, held), tls_servers.nginx(tmp_path, served, settings(tmp_path), workers=2):
         for (port, own), kind in zip(served.items(), KINDS, strict=True):
             expect_served(port, own, kind)
+
+
+@support.needs("nginx")
+def test_nginx_with_references_to_another_host(tmp_path: Path) -> None:
+    """The same by TLS. The provider's own TLS does not meet itself: its library context is its own."""
+    kinds = ["rsa2048", "p384"]
+    held = held_keys(tmp_path, kinds)
+    served = {free_port(): referring(tmp_path, own) for own in held.values()}
+    port = free_port()
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)  # nginx's workers, another user, connect
+        own = identity(Path(name), "p256")  # both sides', and its own issuer
+        own.key.chmod(0o644)
+        files = {"ca": own.certificate, "certificate": own.certificate, "key": own.key}
+        listed = "".join(f"{setting} = {file}\n" for setting, file in files.items())
+        remote = support.configuration(tmp_path, socket=f"tcp://127.0.0.1:{port}", **files)
+        with (
+            support.daemon(tmp_path, held, f"[tcp]\nlisten = 127.0.0.1:{port}\n{listed}"),
+            tls_servers.nginx(tmp_path, served, remote),
+        ):
+            for (at, referred), kind in zip(served.items(), kinds, strict=True):
+                expect_served(at, referred, kind)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

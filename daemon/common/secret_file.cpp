@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/secret_bytes.hpp"
+#include "common/secret_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <stdexcept>
 
-#include "protocol/descriptor.hpp"
+#include "common/descriptor.hpp"
 
 namespace manymod::signd {
 
