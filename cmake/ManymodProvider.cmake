@@ -23,3 +23,11 @@ if(NOT MANYMOD_SANITIZE)
   target_link_options(manymod_provider PRIVATE "LINKER:-z,defs")
 endif()
 install(TARGETS manymod_provider LIBRARY DESTINATION "${MANYMOD_PROVIDER_MODULE_DIR}" COMPONENT provider)
+
+# Single operations with the provider and without.
+if(MANYMOD_BUILD_BENCH)
+  add_executable(manymod-provider-single bench/provider/single.cpp)
+  manymod_configure_target(manymod-provider-single)
+  target_link_libraries(manymod-provider-single PRIVATE OpenSSL::Crypto)
+  set_target_properties(manymod-provider-single PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bench")
+endif()

@@ -11,9 +11,8 @@
 namespace manymod::provider {
 namespace {
 
-mm_bytes_view view_of(const SecretBytes& bytes) {
+mm_bytes_view view_of(std::span<const std::uint8_t> bytes) {
   mm_bytes_view view{};
-  if (bytes.size() == 0) return view;
   view.count = 1;
   view.data = bytes.data();
   view.size = bytes.size();
@@ -50,8 +49,8 @@ SecretBytes compute_on_curve(ecc::Plan& plan, mm_ecc_op op, const SecretBytes& s
   call.struct_size = sizeof call;
   call.op = op;
   call.count = 1;
-  call.secret = view_of(secret);
-  call.point = view_of(point);
+  call.secret = view_of(secret.span());
+  if (point.size() != 0) call.point = view_of(point.span());
   std::size_t size = 0;
   check(mm_ecc_result_bytes(plan.get(), &call, &size));
   SecretBytes result(size);
@@ -59,6 +58,26 @@ SecretBytes compute_on_curve(ecc::Plan& plan, mm_ecc_op op, const SecretBytes& s
   check(mm_ecc_run(plan.get(), &call));
   result.shorten(size);
   return result;
+}
+
+std::optional<bool> verify_on_curve(ecc::Plan& plan, const Verification& asked) {
+  mm_ecc_call call{};
+  std::uint8_t valid = 0, status = MM_ITEM_NOT_COMPUTED;
+  call.struct_size = sizeof call;
+  call.op = MM_ECC_VERIFY;
+  call.count = 1;
+  call.point = view_of(asked.public_key);
+  call.message = view_of(asked.message);
+  call.signature = view_of(asked.signature);
+  call.scheme = asked.scheme;
+  if (asked.scheme == MM_ECC_ECDSA) {
+    call.prehashed = 1;
+    call.signature_format = MM_ECC_DER;
+  }
+  call.ok = &valid;
+  call.item_status = &status;
+  check(mm_ecc_run(plan.get(), &call));
+  return status == MM_OK ? std::optional<bool>(valid != 0) : std::nullopt;
 }
 
 }  // namespace manymod::provider

@@ -10,6 +10,7 @@
 #include "compute.hpp"
 #include "eddsa.hpp"
 #include "key.hpp"
+#include "verify.hpp"
 
 namespace manymod::provider {
 namespace {
@@ -68,6 +69,11 @@ class Eddsa {
 
   int verify(std::span<const std::uint8_t> signature, std::span<const std::uint8_t> message) {
     if (context_ == nullptr) return 0;
+    if (plain_) {
+      if (const std::optional<bool> valid = verified_here(*key_.get(), signature, message)) {
+        return *valid ? 1 : 0;
+      }
+    }
     return EVP_DigestVerify(context_.get(), signature.data(), signature.size(), message.data(),
                             message.size());
   }

@@ -80,18 +80,21 @@ std::size_t usual_alone_bits(EVP_PKEY* key) {
 
 }  // namespace
 
-std::optional<CurveSecret> curve_secret(EVP_PKEY* key, Kind kind) {
-  if (kind == Kind::ed25519) return CurveSecret{"Ed25519", octets(key, OSSL_PKEY_PARAM_PRIV_KEY)};
+const char* curve_name(EVP_PKEY* key, Kind kind) {
+  if (kind == Kind::ed25519) return "Ed25519";
   char group[64] = "";
-  if (EVP_PKEY_get_group_name(key, group, sizeof group, nullptr) == 0) return std::nullopt;
+  if (kind != Kind::ec || EVP_PKEY_get_group_name(key, group, sizeof group, nullptr) == 0) return nullptr;
   const std::string_view name = group;
-  if (name == "prime256v1" || name == "P-256") {
-    return CurveSecret{"P-256", padded_number(key, OSSL_PKEY_PARAM_PRIV_KEY, 32)};
-  }
-  if (name == "secp384r1" || name == "P-384") {
-    return CurveSecret{"P-384", padded_number(key, OSSL_PKEY_PARAM_PRIV_KEY, 48)};
-  }
-  return std::nullopt;
+  if (name == "prime256v1" || name == "P-256") return "P-256";
+  return name == "secp384r1" || name == "P-384" ? "P-384" : nullptr;
+}
+
+std::optional<CurveSecret> curve_secret(EVP_PKEY* key, Kind kind) {
+  const char* const name = curve_name(key, kind);
+  if (name == nullptr) return std::nullopt;
+  if (kind == Kind::ed25519) return CurveSecret{name, octets(key, OSSL_PKEY_PARAM_PRIV_KEY)};
+  const std::size_t bytes = std::string_view(name) == "P-256" ? 32 : 48;
+  return CurveSecret{name, padded_number(key, OSSL_PKEY_PARAM_PRIV_KEY, bytes)};
 }
 
 const char* name_of(Kind kind) {
@@ -108,7 +111,26 @@ const char* name_of(Kind kind) {
   return "";
 }
 
-Key::~Key() { delete private_key_.load(std::memory_order_acquire); }
+Key::~Key() {
+  delete private_key_.load(std::memory_order_acquire);
+  delete verification_.load(std::memory_order_acquire);
+}
+
+Libcrypto<EVP_PKEY_CTX> Key::verification(const std::string& hash) const {
+  const Verification* const known = verification_.load(std::memory_order_acquire);
+  if (known == nullptr || known->hash != hash) return nullptr;
+  return Libcrypto<EVP_PKEY_CTX>(EVP_PKEY_CTX_dup(known->context.get()));
+}
+
+// The first hash of a key is its only one for most. Nothing is locked: a child may be forked now.
+void Key::remember_verification(const std::string& hash, EVP_PKEY_CTX* context) const {
+  if (verification_.load(std::memory_order_relaxed) != nullptr) return;
+  auto made =
+      std::make_unique<Verification>(Verification{hash, Libcrypto<EVP_PKEY_CTX>(EVP_PKEY_CTX_dup(context))});
+  const Verification* none = nullptr;
+  if (made->context == nullptr) return;
+  if (verification_.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) made.release();
+}
 
 void Key::adopt(Libcrypto<EVP_PKEY> delegate) {
   delegate_ = std::move(delegate);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine.hpp"
@@ -19,6 +20,10 @@ enum class Kind { rsa, rsa_pss, ec, ed25519 };
 
 /// The name by which libcrypto fetches a kind's key management.
 const char* name_of(Kind kind);
+
+/// The curve of an EC or Ed25519 key of the default provider, by a name of mm_ecc_curve_find: P-256, P-384,
+/// Ed25519. Null for others.
+const char* curve_name(EVP_PKEY* key, Kind kind);
 
 /// The private number of an EC or Ed25519 key of the default provider, on a curve that manymod is given:
 /// P-256, P-384, Ed25519. Nothing for other curves, and an empty secret for public keys.
@@ -63,6 +68,10 @@ class Key {
   PrivateKey* private_key() const;
   /// Whether private_key() has been asked for.
   [[nodiscard]] bool has_looked() const { return looked_for_.load(std::memory_order_acquire); }
+  /// A context of the default provider's that is about to verify signatures of digests by this hash, as it
+  /// was when remember_verification() got it; null if there is none. Making one anew takes some 2 us.
+  [[nodiscard]] Libcrypto<EVP_PKEY_CTX> verification(const std::string& hash) const;
+  void remember_verification(const std::string& hash, EVP_PKEY_CTX* context) const;
   /// The number of its requests that threads wait for, see ActiveRequest.
   [[nodiscard]] std::atomic<unsigned>& active() { return active_; }
 
@@ -77,6 +86,13 @@ class Key {
   bool has_public_ = false, has_private_ = false, is_reference_ = false;
   mutable std::atomic<bool> looked_for_{false};  ///< private_key_ is final
   mutable std::atomic<PrivateKey*> private_key_{nullptr};
+
+  /// A context that is only copied.
+  struct Verification {
+    std::string hash;
+    Libcrypto<EVP_PKEY_CTX> context;
+  };
+  mutable std::atomic<const Verification*> verification_{nullptr};
 
   void note_parts();
   [[nodiscard]] Libcrypto<EVP_PKEY> key_of_parts(int selection, const OSSL_PARAM parts[]) const;

@@ -182,6 +182,7 @@ const OSSL_PARAM* gettable_parameters(void*) {
                                           OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, nullptr, 0),
                                           OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, nullptr),
                                           OSSL_PARAM_size_t(kComputed, nullptr),
+                                          OSSL_PARAM_size_t(kVerified, nullptr),
                                           OSSL_PARAM_END};
   return parameters;
 }
@@ -191,10 +192,12 @@ int get_parameters(void* context, OSSL_PARAM parameters[]) {
     OSSL_PARAM* const parameter = OSSL_PARAM_locate(parameters, name);
     return parameter == nullptr || OSSL_PARAM_set_utf8_ptr(parameter, value) != 0;
   };
-  OSSL_PARAM* const computed = OSSL_PARAM_locate(parameters, kComputed);
-  if (computed != nullptr && OSSL_PARAM_set_size_t(computed, provider_of(context).computed().load()) == 0) {
-    return 0;
-  }
+  const auto count = [parameters](const char* name, std::size_t value) {
+    OSSL_PARAM* const parameter = OSSL_PARAM_locate(parameters, name);
+    return parameter == nullptr || OSSL_PARAM_set_size_t(parameter, value) != 0;
+  };
+  const Provider& provider = provider_of(context);
+  if (!count(kComputed, provider.computed()) || !count(kVerified, provider.verified())) return 0;
   OSSL_PARAM* const status = OSSL_PARAM_locate(parameters, OSSL_PROV_PARAM_STATUS);
   return set(OSSL_PROV_PARAM_NAME, "manymod provider") && set(OSSL_PROV_PARAM_VERSION, mm_version()) &&
                  set(OSSL_PROV_PARAM_BUILDINFO, mm_version()) &&

@@ -36,6 +36,8 @@ inline constexpr const char* kDelegate = "provider=default";
 
 /// The provider's parameter (size_t) that tells how many private operations this process had manymod compute.
 inline constexpr const char* kComputed = "computed";
+/// And how many signatures it verified (size_t).
+inline constexpr const char* kVerified = "verified";
 
 /// Numbers of this provider's error messages; provider.cpp has their texts.
 enum class Reason : int { failed = 1, configuration, no_key, not_computed, not_private, digest, room };
@@ -80,6 +82,8 @@ class Provider {
 
   /// Private operations that this process had computed by manymod: the provider's parameter kComputed.
   [[nodiscard]] std::atomic<std::size_t>& computed() const { return computed_; }
+  /// Signatures that manymod verified: the provider's parameter kVerified.
+  [[nodiscard]] std::atomic<std::size_t>& verified() const { return verified_; }
 
   /// Add an error to the application's queue.
   void raise(Reason reason, const char* text) const noexcept;
@@ -91,7 +95,7 @@ class Provider {
   OSSL_FUNC_core_new_error_fn* new_error_ = nullptr;
   OSSL_FUNC_core_set_error_debug_fn* set_error_debug_ = nullptr;
   OSSL_FUNC_core_vset_error_fn* vset_error_ = nullptr;
-  mutable std::atomic<std::size_t> computed_{0};
+  mutable std::atomic<std::size_t> computed_{0}, verified_{0};
   Configuration configuration_;
   Libcrypto<OSSL_LIB_CTX> library_;
   std::unique_ptr<signd::Client> daemon_;

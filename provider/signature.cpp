@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIGNATURE (provider-signature(7)): RSA (PKCS#1 v1.5 and PSS) and ECDSA, which sign digests. A context of
-// the default provider, for that provider's key, has all parameters, and verifies; signatures that manymod
-// computes are made from them.
+// the default provider, for that provider's key, has all parameters, and verifies what is not faster here;
+// signatures that manymod computes are made from them.
 #include <openssl/core_names.h>
 
 #include <array>
@@ -14,6 +14,7 @@
 #include "key.hpp"
 #include "parameters.hpp"
 #include "scheme.hpp"
+#include "verify.hpp"
 
 namespace manymod::provider {
 namespace {
@@ -29,9 +30,7 @@ class Signature {
 
   /// Begin an operation with `key`, or with the key of the one before if it is null.
   bool begin(Key* key, Begin start, const OSSL_PARAM parameters[]) {
-    if (key != nullptr) key_ = KeyReference(key);
-    if (!key_ || key_->delegate() == nullptr) throw std::runtime_error("there is no key");
-    hash_.reset();
+    take_key(key);
     context_.reset(EVP_PKEY_CTX_new_from_pkey(provider_.library(), key_->delegate(), kDelegate));
     return context_ != nullptr && start(context_.get(), nullptr) > 0 && set(parameters);
   }
@@ -39,11 +38,19 @@ class Signature {
   /// The same for messages that are hashed here. `name`: of the hash; null or "": that of the key, or the
   /// default provider's choice.
   bool begin_digest(Key* key, Begin start, const char* name, const OSSL_PARAM parameters[]) {
-    if (!begin(key, start, nullptr)) return false;
+    take_key(key);
+    const bool verifies = start == static_cast<Begin>(EVP_PKEY_verify_init_ex);
     std::string chosen = name == nullptr ? "" : name;
-    if (chosen.empty()) chosen = text_of(context_.get(), OSSL_SIGNATURE_PARAM_DIGEST);
-    if (chosen.empty()) chosen = "SHA256";
-    if (!set_digest(chosen) || !set(parameters)) return false;
+    if (verifies) context_ = key_->verification(chosen);
+    if (context_ == nullptr || !verifies) {
+      const std::string asked = chosen;
+      if (!begin(nullptr, start, nullptr)) return false;
+      if (chosen.empty()) chosen = text_of(context_.get(), OSSL_SIGNATURE_PARAM_DIGEST);
+      if (chosen.empty()) chosen = "SHA256";
+      if (!set_digest(chosen)) return false;
+      if (verifies && !asked.empty()) key_->remember_verification(asked, context_.get());
+    }
+    if (!set(parameters)) return false;
     const Libcrypto<EVP_MD> hash(EVP_MD_fetch(provider_.library(), chosen.c_str(), kDelegate));
     hash_.reset(EVP_MD_CTX_new());
     return hash != nullptr && hash_ != nullptr && EVP_DigestInit_ex(hash_.get(), hash.get(), nullptr) > 0;
@@ -94,6 +101,7 @@ class Signature {
   /// 1: valid; 0 or negative: not, as EVP_PKEY_verify.
   int verify(std::span<const std::uint8_t> signature, std::span<const std::uint8_t> data) {
     if (context_ == nullptr) return 0;
+    if (const std::optional<bool> valid = verified_here(*key_.get(), signature, data)) return *valid ? 1 : 0;
     return EVP_PKEY_verify(context_.get(), signature.data(), signature.size(), data.data(), data.size());
   }
 
@@ -133,6 +141,14 @@ class Signature {
   KeyReference key_;
   Libcrypto<EVP_PKEY_CTX> context_;
   Libcrypto<EVP_MD_CTX> hash_;
+
+  /// For an operation that begins; null: the key of the one before.
+  void take_key(Key* key) {
+    if (key != nullptr) key_ = KeyReference(key);
+    if (!key_ || key_->delegate() == nullptr) throw std::runtime_error("there is no key");
+    hash_.reset();
+    context_.reset();
+  }
 
   bool set_digest(std::string& name) {
     const OSSL_PARAM parameters[] = {

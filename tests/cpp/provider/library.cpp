@@ -52,11 +52,11 @@ Library::Library(Order order, const std::string& settings) : library_(OSSL_LIB_C
   manymod_.reset(OSSL_PROVIDER_load(get(), "manymod"));
 }
 
-std::size_t Library::computed() const {
-  std::size_t computed = 0;
-  OSSL_PARAM parameters[] = {OSSL_PARAM_construct_size_t("computed", &computed), OSSL_PARAM_construct_end()};
+std::size_t Library::count(const char* name) const {
+  std::size_t value = 0;
+  OSSL_PARAM parameters[] = {OSSL_PARAM_construct_size_t(name, &value), OSSL_PARAM_construct_end()};
   OSSL_PROVIDER_get_params(manymod_.get(), parameters);
-  return computed;
+  return value;
 }
 
 Evp<EVP_PKEY> Library::decode(const std::string& pem) const {

@@ -41,7 +41,9 @@ class Library {
 
   [[nodiscard]] OSSL_LIB_CTX* get() const { return library_.get(); }
   /// Private operations that manymod has computed.
-  [[nodiscard]] std::size_t computed() const;
+  [[nodiscard]] std::size_t computed() const { return count("computed"); }
+  /// Signatures that it has verified.
+  [[nodiscard]] std::size_t verified() const { return count("verified"); }
 
   /// A key from PEM, private or public; null if there is none. libcrypto's decoders leave keys with the
   /// provider that decoded them, which they are moved from.
@@ -49,6 +51,8 @@ class Library {
   [[nodiscard]] Evp<EVP_PKEY_CTX> context(EVP_PKEY* key) const;
 
  private:
+  [[nodiscard]] std::size_t count(const char* name) const;
+
   Evp<OSSL_LIB_CTX> library_;
   Evp<OSSL_PROVIDER> default_, manymod_;
 };
