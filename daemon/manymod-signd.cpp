@@ -19,6 +19,7 @@
 #include "server/daemon.hpp"
 #include "server/hardening.hpp"
 #include "server/log.hpp"
+#include "server/sandbox.hpp"
 
 namespace {
 
@@ -43,6 +44,18 @@ void take_signals(Daemon& daemon, const sigset_t& handled) {
   }
 }
 
+void close_sandbox_of(const manymod::signd::Config& config) {
+  using manymod::signd::Sandbox;
+  switch (manymod::signd::close_sandbox(config.device != "cpu")) {
+    case Sandbox::closed:
+      return;
+    case Sandbox::unsupported:
+      return log_line(Level::warning, "system calls are not filtered: the kernel has no filters (seccomp)");
+    case Sandbox::missing:
+      return log_line(Level::notice, "system calls are not filtered: built without libseccomp");
+  }
+}
+
 int serve(const std::string& path) {
   const sigset_t handled = handled_signals();
   pthread_sigmask(SIG_BLOCK, &handled, nullptr);
@@ -53,6 +66,7 @@ int serve(const std::string& path) {
         "memory is not locked: raise RLIMIT_MEMLOCK to unlimited, encrypt the swap, or set lock_memory = no");
   }
   Daemon daemon(path);
+  if (config.sandbox) close_sandbox_of(config);
   std::thread signals([&] { take_signals(daemon, handled); });
   daemon.run();
   signals.join();

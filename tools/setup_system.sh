@@ -4,7 +4,7 @@
 #
 # build: the headers of libcrypto, without which RSA is left out, and of Python.
 # test: GoogleTest, Google Benchmark, nlohmann-json and CLI11, which CMake otherwise downloads; p11-kit's headers (for keys
-# of tokens in manymod-signd); nginx, HAProxy, Apache and curl, which the tests of the OpenSSL provider start; Chromium (for the
+# of tokens in manymod-signd) and libseccomp's (for its filter of system calls); nginx, HAProxy, Apache and curl, which the tests of the OpenSSL provider start; Chromium (for the
 # page of `manymod lab`); valgrind and Clang 19 (for MemorySanitizer, libFuzzer and `make lint-clang`); PoCL, an OpenCL driver
 # that computes on the CPU, and the loader of drivers.
 # docs: Doxygen, which reads the headers. What needs a missing one prints what to install.
@@ -24,6 +24,7 @@ test)
   [ -e /usr/include/nlohmann/json.hpp ] || missing+=(nlohmann-json3-dev)
   [ -e /usr/include/CLI/CLI.hpp ] || missing+=(libcli11-dev)
   [ -e /usr/include/p11-kit-1/p11-kit/pkcs11.h ] || missing+=(libp11-kit-dev)
+  [ -e /usr/include/seccomp.h ] || missing+=(libseccomp-dev)
   { command -v valgrind && [ -e /usr/include/valgrind/memcheck.h ]; } >/dev/null || missing+=(valgrind)
   for server in nginx haproxy apache2; do
     [ -e "/usr/sbin/$server" ] || missing+=("$server")

@@ -274,7 +274,7 @@ void Session::note_failure(Lock& lock) {
   if (!lost_since_) lost_since_ = now;
   pause_ = std::clamp<std::chrono::milliseconds>(2 * pause_, kFirstPause, kLongestPause);
   // Clients that lost the same daemon at the same time do not come back at the same time.
-  next_attempt_ = now + pause_ / 2 + std::chrono::milliseconds(random_() % pause_.count()) / 2;
+  next_attempt_ = now + pause_ / 2 + pause_ * static_cast<int>(random_() % 1024) / 2048;
   if (now - *lost_since_ < settings_.patience) return;
   next_attempt_ = now + kLongestPause;
   answer_all(lock, Status::unavailable);

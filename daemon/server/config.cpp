@@ -127,6 +127,7 @@ Setters setters_of(Config& config) {
           {"max_key_bits", number(config.max_key_bits, 1024U, std::uint32_t{MM_RSA_MAX_BITS})},
           {"max_message", number(config.max_message, 64U, 65'536U)},
           {"lock_memory", flag(config.lock_memory)},
+          {"sandbox", flag(config.sandbox)},
           {"device", text(config.device)},
           {"threads", number(config.threads, 0U, 1024U)},
           {"concurrent", number(config.concurrent, 0U, 1024U)},

@@ -50,6 +50,7 @@ struct Config {
   std::uint32_t max_key_bits = 4096;
   std::uint32_t max_message = 1024;  ///< bytes that EdDSA signs
   bool lock_memory = true;
+  bool sandbox = true;  ///< a filter of system calls
   // These are read again by a reload.
   std::string device;    ///< as mm_rsa_ring_options
   unsigned threads = 0;  ///< of one call on the CPU

@@ -91,6 +91,7 @@ Daemon::Daemon(std::string config_path)
   max_connections_per_user_ = config.max_connections_per_user;
   socket_mode_ = config.socket_mode;
   visit_of_remote_ = config.tcp.stall;
+  is_cpu_alone_ = config.device == "cpu";
   next_report_ = Clock::now() + config.interval;
   shared_.generation.replace(std::make_shared<const Generation>(config));
   watch(nudge_.get(), EPOLLIN, false);
@@ -386,6 +387,9 @@ void Daemon::load_again() {
     }
     if (!config.tcp.listen.empty() && !tcp_listener_) {
       throw std::runtime_error("[tcp] can be added by a restart only");
+    }
+    if (config.sandbox && (config.device == "cpu") != is_cpu_alone_) {
+      throw std::runtime_error("with sandbox = yes, device can be changed from and to cpu by a restart only");
     }
     auto next = std::make_shared<const Generation>(config);
     retired_.push_back(shared_.generation.replace(std::move(next)));

@@ -5,6 +5,8 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include "transport/tcp.hpp"
+
 namespace manymod::signd::test {
 namespace {
 
@@ -92,5 +94,7 @@ Settings remote_settings(const Folder& folder, const std::string& address, const
   settings.key = folder.at(file + ".key");
   return settings;
 }
+
+unsigned short free_port() { return local_port(listen_tcp({"127.0.0.1", "0"}, 1).get()); }
 
 }  // namespace manymod::signd::test

@@ -49,4 +49,7 @@ class Authority {
 Settings remote_settings(const Folder& folder, const std::string& address, const std::string& file,
                          const std::string& ca = "ca");
 
+/// A port of this machine that nothing listens at.
+unsigned short free_port();
+
 }  // namespace manymod::signd::test

@@ -221,8 +221,6 @@ TEST_F(SigndRemote, ServesManyClients) {
   EXPECT_TRUE(eventually([&] { return good == kClients * kRequests; })) << good;
 }
 
-unsigned short free_port() { return local_port(listen_tcp({"127.0.0.1", "0"}, 1).get()); }
-
 TEST_F(SigndRemote, ClientsFindTheNextDaemon) {
   const unsigned short port = free_port();
   configure_remote("peers = *", "", port);

@@ -89,6 +89,7 @@ class Program {
   }
   ~Program() { end(SIGKILL); }
   void send(int signal) const { kill(child_, signal); }
+  [[nodiscard]] pid_t process() const { return child_; }
   /// Stop all of its threads, and return when they have stopped.
   void hang() const {
     kill(child_, SIGSTOP);

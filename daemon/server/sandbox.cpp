@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/sandbox.hpp"
+
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <initializer_list>
+#include <memory>
+
+namespace manymod::signd {
+namespace {
+
+struct Release {
+  void operator()(void* filter) const { seccomp_release(filter); }
+};
+
+/// A filter that is being made. Calls that an architecture does not have are passed over.
+class Filter {
+ public:
+  Filter() : filter_(seccomp_init(SCMP_ACT_ERRNO(EPERM))) { good_ = filter_ != nullptr; }
+
+  void allow(std::initializer_list<const char*> calls) { add_all(SCMP_ACT_ALLOW, calls); }
+  void kill(std::initializer_list<const char*> calls) { add_all(SCMP_ACT_KILL_PROCESS, calls); }
+  void allow_if(const char* call, scmp_arg_cmp condition) { add(SCMP_ACT_ALLOW, call, &condition); }
+  void kill_if(const char* call, scmp_arg_cmp condition) { add(SCMP_ACT_KILL_PROCESS, call, &condition); }
+  void is_not_there(const char* call) { add(SCMP_ACT_ERRNO(ENOSYS), call, nullptr); }
+  /// All threads get it, or none.
+  bool load() {
+    return good_ && seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
+           seccomp_load(filter_.get()) == 0;
+  }
+
+ private:
+  void add_all(std::uint32_t action, std::initializer_list<const char*> calls) {
+    for (const char* const call : calls) add(action, call, nullptr);
+  }
+  void add(std::uint32_t action, const char* call, const scmp_arg_cmp* condition) {
+    const int number = seccomp_syscall_resolve_name(call);
+    if (!good_ || number == __NR_SCMP_ERROR) return;
+    const unsigned conditions = condition == nullptr ? 0 : 1;
+    const int error = seccomp_rule_add_array(filter_.get(), action, number, conditions, condition);
+    good_ = error == 0 || error == -EDOM;  // EDOM: not of this architecture
+  }
+
+  std::unique_ptr<void, Release> filter_;
+  bool good_ = false;
+};
+
+void allow_files(Filter& filter) {
+  filter.allow({"read",     "write",      "readv",      "writev",     "pread64",   "pwrite64",
+                "close",    "lseek",      "fstat",      "newfstatat", "statx",     "stat",
+                "lstat",    "openat",     "open",       "access",     "faccessat", "faccessat2",
+                "readlink", "readlinkat", "getdents64", "unlink",     "unlinkat",  "rename",
+                "renameat", "renameat2",  "fcntl",      "dup",        "ftruncate", "memfd_create",
+                "getcwd",   "fadvise64",  "statfs",     "fstatfs"});
+}
+
+void allow_threads(Filter& filter) {
+  filter.allow({"futex",
+                "futex_waitv",
+                "set_robust_list",
+                "get_robust_list",
+                "rseq",
+                "set_tid_address",
+                "sched_yield",
+                "sched_getaffinity",
+                "sched_setaffinity",
+                "sched_getparam",
+                "sched_getscheduler",
+                "sched_get_priority_min",
+                "sched_get_priority_max",
+                "exit",
+                "exit_group",
+                "gettid",
+                "getpid",
+                "getppid",
+                "getuid",
+                "geteuid",
+                "getgid",
+                "getegid",
+                "getgroups",
+                "getresuid",
+                "getresgid",
+                "getcpu",
+                "membarrier",
+                "rt_sigaction",
+                "rt_sigprocmask",
+                "rt_sigreturn",
+                "rt_sigtimedwait",
+                "sigaltstack",
+                "restart_syscall",
+                "clock_gettime",
+                "clock_getres",
+                "clock_nanosleep",
+                "nanosleep",
+                "gettimeofday",
+                "time"});
+  // A filter cannot read the flags of clone3: glibc then uses clone.
+  filter.is_not_there("clone3");
+  filter.allow_if("clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+  filter.kill_if("clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+  filter.allow_if("tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())));
+  filter.allow_if("prctl", SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
+  filter.allow_if("prlimit64", SCMP_A0(SCMP_CMP_EQ, 0));
+}
+
+void allow_sockets(Filter& filter) {
+  filter.allow({"accept4",   "accept",     "recvfrom",    "recvmsg",      "sendto",      "sendmsg",
+                "shutdown",  "connect",    "poll",        "ppoll",        "select",      "pselect6",
+                "pipe2",     "getsockopt", "setsockopt",  "getsockname",  "getpeername", "epoll_create1",
+                "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "eventfd2"});
+  // New connections to the services that resolve the names of users; listeners were made before.
+  filter.allow_if("socket", SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
+}
+
+// Memory is never writable and executable at the same time, but where a driver compiles code for itself.
+void allow_memory(Filter& filter, bool has_gpu) {
+  filter.allow({"munmap", "mremap", "madvise", "brk", "mlock", "mlock2", "munlock", "mincore", "getrandom",
+                "uname", "sysinfo", "getrusage", "getrlimit"});
+  if (has_gpu) return filter.allow({"mmap", "mprotect"});
+  constexpr scmp_datum_t kBoth = PROT_WRITE | PROT_EXEC;
+  for (const scmp_datum_t one : {scmp_datum_t{0}, scmp_datum_t{PROT_WRITE}, scmp_datum_t{PROT_EXEC}}) {
+    filter.allow_if("mmap", SCMP_A2(SCMP_CMP_MASKED_EQ, kBoth, one));
+    filter.allow_if("mprotect", SCMP_A2(SCMP_CMP_MASKED_EQ, kBoth, one));
+  }
+}
+
+// What the drivers of CUDA and OpenCL do besides.
+void allow_drivers(Filter& filter) {
+  filter.allow({"ioctl",      "set_mempolicy", "get_mempolicy",      "mbind",          "move_pages",
+                "arch_prctl", "mlockall",      "sched_setscheduler", "timerfd_create", "timerfd_settime",
+                "bind",       "listen",        "socketpair",         "mkdir",          "mkdirat",
+                "flock",      "fallocate",     "getxattr",           "shmget",         "shmat",
+                "shmdt",      "shmctl"});
+}
+
+void kill_attackers(Filter& filter) {
+  filter.kill({"execve",
+               "execveat",
+               "fork",
+               "vfork",
+               "ptrace",
+               "process_vm_readv",
+               "process_vm_writev",
+               "process_madvise",
+               "pidfd_getfd",
+               "bpf",
+               "userfaultfd",
+               "io_uring_setup",
+               "init_module",
+               "finit_module",
+               "delete_module",
+               "kexec_load",
+               "kexec_file_load",
+               "reboot",
+               "mount",
+               "umount2",
+               "pivot_root",
+               "chroot",
+               "unshare",
+               "setns",
+               "setuid",
+               "setgid",
+               "setreuid",
+               "setregid",
+               "setresuid",
+               "setresgid",
+               "setgroups",
+               "add_key",
+               "request_key",
+               "keyctl",
+               "personality"});
+}
+
+}  // namespace
+
+Sandbox close_sandbox(bool has_gpu) noexcept {
+  Filter filter;
+  allow_files(filter);
+  allow_threads(filter);
+  allow_sockets(filter);
+  allow_memory(filter, has_gpu);
+  if (has_gpu) allow_drivers(filter);
+  kill_attackers(filter);
+  return filter.load() ? Sandbox::closed : Sandbox::unsupported;
+}
+
+}  // namespace manymod::signd

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filter of system calls: what it denies, and that all that the daemon does goes on under it.
+#include "server/sandbox.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <functional>
+
+#include "daemon/certificates.hpp"
+
+namespace manymod::signd::test {
+namespace {
+
+/// How a child in the sandbox ends: the status of waitpid().
+int ended(const std::function<int()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (close_sandbox(false) != Sandbox::closed) _exit(77);
+    _exit(body());
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+bool is_there() {
+  static const bool there = WEXITSTATUS(ended([] { return 0; })) == 0;
+  return there;
+}
+#define NEEDS_SANDBOX \
+  if (!is_there()) GTEST_SKIP() << "no filters of system calls: no libseccomp, sanitizers, or the kernel"
+
+TEST(SigndSandbox, KillsWhatOnlyAttackersDo) {
+  NEEDS_SANDBOX;
+  const std::vector<std::function<int()>> attacks = {
+      [] { return execl("/bin/true", "true", nullptr); }, [] { return fork() >= 0 ? 0 : 1; },
+      [] { return static_cast<int>(syscall(SYS_ptrace, 0, 0, 0, 0)); }, [] { return setuid(0); },
+      [] { return static_cast<int>(syscall(SYS_process_vm_readv, getppid(), 0, 0, 0, 0, 0)); }};
+  for (std::size_t i = 0; i < attacks.size(); ++i) {
+    const int status = ended(attacks[i]);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << i << ": " << status;
+  }
+}
+
+TEST(SigndSandbox, DeniesWhatTheDaemonDoesNotNeed) {
+  NEEDS_SANDBOX;
+  const auto denied = [](const std::function<long()>& call) {
+    return ended([&] { return call() == -1 && errno == EPERM ? 0 : 1; }) == 0;
+  };
+  EXPECT_TRUE(denied([] { return socket(AF_INET, SOCK_STREAM, 0); }));
+  EXPECT_TRUE(denied([] { return kill(getppid(), 0); }));
+  EXPECT_TRUE(denied([] { return chmod("/", 0777); }));
+  EXPECT_TRUE(denied([] { return syscall(SYS_ioctl, 0, 0, 0); }));
+  EXPECT_TRUE(denied([] {
+    const int both = PROT_READ | PROT_WRITE | PROT_EXEC;
+    return mmap(nullptr, 4096, both, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1L : 0L;
+  }));
+  EXPECT_EQ(ended([] {
+              std::thread([] {}).join();
+              return open("/etc/passwd", O_RDONLY) >= 0 ? 0 : 1;
+            }),
+            0);
+}
+
+/// The number in a line of /proc/PID/status.
+std::string status_of(pid_t process, const std::string& name) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with(name + ":\t")) return line.substr(name.size() + 2);
+  }
+  return "";
+}
+
+TEST(SigndSandbox, LetsTheDaemonDoAllItsWork) {
+  NEEDS_SANDBOX;
+  const Folder folder;
+  Authority ca(folder, "ca");
+  ca.issue("both", {"both", "IP:127.0.0.1"});
+  const unsigned short port = free_port();
+  const std::string tcp = "[tcp]\nlisten = 127.0.0.1:" + std::to_string(port) +
+                          "\ncertificate = both.pem\nkey = both.key\nca = ca.pem\n";
+  const auto configured = [&](const std::vector<std::string>& keys) {
+    configure(folder, {},
+              "metrics_file = " + folder.at("metrics") + "\ninterval_s = 1\nobserver_peers = *\n" + tcp);
+    for (const std::string& name : keys) {
+      folder.write(name + ".pem", private_pem(test_key(name)));
+      std::ofstream(folder.at("signd.conf"), std::ios::app) << key_section(name, "peers = *");
+    }
+  };
+  configured({"rsa", "p256", "x25519", "ed25519"});
+  Program program(folder);
+  Settings remote = remote_settings(folder, "tcp://127.0.0.1:" + std::to_string(port), "both");
+  remote.patience = std::chrono::seconds(10);
+  Settings local = settings_of(folder);
+  local.patience = std::chrono::seconds(10);
+  for (const Settings& settings : {local, remote}) {
+    Client client(settings);
+    const auto status = [&](const std::string& key, const Scheme& scheme, const Bytes& input) {
+      return client.call(request_for(key, scheme, input)).status;
+    };
+    EXPECT_EQ(status("rsa", kPss, kDigest), Status::ok);
+    EXPECT_EQ(status("p256", {Operation::sign_ecdsa, MM_SHA256}, kDigest), Status::ok);
+    EXPECT_EQ(status("ed25519", {Operation::sign_eddsa}, kDigest), Status::ok);
+    EXPECT_EQ(status("x25519", {Operation::exchange}, Bytes(32, 9)), Status::ok);
+    EXPECT_EQ(client.keys().size(), 4U);
+    EXPECT_NE(client.metrics().find("answers_total{status=\"ok\"}"), std::string::npos);
+  }
+  EXPECT_EQ(status_of(program.process(), "Seccomp"), "2");
+  configured({"rsa", "rsa2"});
+  program.send(SIGHUP);
+  Client client(local);
+  EXPECT_TRUE(
+      eventually([&] { return client.call(request_for("rsa2", kPss, kDigest)).status == Status::ok; }));
+  EXPECT_EQ(Client(remote).call(request_for("rsa2", kPss, kDigest)).status, Status::ok);
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(folder.at("metrics")); }));
+  EXPECT_EQ(program.end(SIGTERM), 0);
+}
+
+}  // namespace
+}  // namespace manymod::signd::test
