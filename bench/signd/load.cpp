@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Load for manymod-signd: clients that keep many requests outstanding, and what they get.
 //
-//   manymod-signd-load SOCKET KEY OPERATION [clients [outstanding [seconds]]]
+//   manymod-signd-load ADDRESS KEY OPERATION [clients [outstanding [seconds]]]
 //
+// ADDRESS is the daemon's socket, or tcp://host:port; then MANYMOD_SIGND_CA, MANYMOD_SIGND_CERTIFICATE and
+// MANYMOD_SIGND_KEY name the files of Settings, and the certificate may read the metrics (observer_peers).
 // KEY is the name of a key in the daemon's configuration, OPERATION sign_pss, sign_pkcs1, sign_ecdsa or
 // sign_eddsa. With manymod-signd-empty as the daemon, which computes no RSA, sign_pkcs1 measures the daemon's
 // and the clients' own cost.
@@ -31,7 +33,8 @@ using namespace manymod::signd;
 using Clock = std::chrono::steady_clock;
 
 struct Plan {
-  std::string socket, key;
+  Settings settings;
+  std::string key;
   Scheme scheme{};
   std::size_t clients = 1, outstanding = 64;
   double seconds = 5;
@@ -45,8 +48,21 @@ Scheme scheme_of(std::string_view name) {
   throw std::runtime_error("there is no operation " + std::string(name));
 }
 
+Settings settings_of(const char* address) {
+  const auto file = [](const char* variable) {
+    const char* const value = std::getenv(variable);
+    return std::string(value == nullptr ? "" : value);
+  };
+  Settings settings;
+  settings.address = address;
+  settings.ca = file("MANYMOD_SIGND_CA");
+  settings.certificate = file("MANYMOD_SIGND_CERTIFICATE");
+  settings.key = file("MANYMOD_SIGND_KEY");
+  return settings;
+}
+
 KeyId key_named(const Plan& plan) {
-  const Client client({.address = plan.socket});
+  const Client client(plan.settings);
   for (const KeyInfo& key : client.keys()) {
     if (key.name == plan.key) return key.id;
   }
@@ -57,7 +73,7 @@ KeyId key_named(const Plan& plan) {
 class Source {
  public:
   Source(const Plan& plan, const KeyId& key, const std::atomic<bool>& stop)
-      : client_({.address = plan.socket}), stop_(stop), input_(32, 0xA5) {
+      : client_(plan.settings), stop_(stop), input_(32, 0xA5) {
     request_.key = key;
     request_.scheme = plan.scheme;
     request_.input = input_;
@@ -116,7 +132,7 @@ float quantile(const std::vector<float>& sorted, double q) {
 }
 
 double daemon_seconds(const Plan& plan) {
-  const std::string text = Client({.address = plan.socket}).metrics();
+  const std::string text = Client(plan.settings).metrics();
   const std::string name = "\nmanymod_signd_processor_seconds_total ";
   const std::size_t at = text.find(name);
   if (at == std::string::npos) throw std::runtime_error("the daemon does not say its processor time");
@@ -160,11 +176,11 @@ void run(const Plan& plan) {
 int main(int count, char** arguments) {
   if (count < 4 || count > 7) {
     std::fprintf(stderr,
-                 "usage: manymod-signd-load SOCKET KEY OPERATION [clients [outstanding [seconds]]]\n");
+                 "usage: manymod-signd-load ADDRESS KEY OPERATION [clients [outstanding [seconds]]]\n");
     return 2;
   }
   try {
-    Plan plan{arguments[1], arguments[2], scheme_of(arguments[3])};
+    Plan plan{settings_of(arguments[1]), arguments[2], scheme_of(arguments[3])};
     if (count > 4) plan.clients = std::strtoul(arguments[4], nullptr, 10);
     if (count > 5) plan.outstanding = std::strtoul(arguments[5], nullptr, 10);
     if (count > 6) plan.seconds = std::strtod(arguments[6], nullptr);

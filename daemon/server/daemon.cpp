@@ -27,6 +27,7 @@ using namespace std::chrono_literals;
 constexpr auto kVisit = 10s;          // a visitor's whole time; for those of other hosts [tcp] says it
 constexpr auto kHandshakeLines = 1s;  // between lines of the log for handshakes that fail
 constexpr int kBacklog = 1024;
+constexpr int kTcpBuffer = 256 * 1024;  // thousands of requests, or of answers
 constexpr std::uint32_t kLongestEcResult = 160;
 
 [[noreturn]] void fail(const std::string& what, int error = errno) {
@@ -231,6 +232,7 @@ void Daemon::admit(Descriptor socket, bool is_remote) {
     watch(number, EPOLLIN, false);
     if (is_remote) {
       set_tcp_options(number);
+      limit_tcp_buffers(number, kTcpBuffer);
       visitors_.try_emplace(number, std::move(socket), std::move(context), peer,
                             Clock::now() + visit_of_remote_);
     } else {

@@ -80,7 +80,8 @@ void Reader::drop_overdue() {
     watches = true;
     if (const char* const why = client->connection->overdue(now)) drop(*client, why);
   }
-  next_look_ = watches ? now + kLookInterval : Clock::time_point{};
+  const auto stall = shared_.generation.get()->config().tcp.stall;
+  next_look_ = watches ? now + std::min(kLookInterval, stall) : Clock::time_point{};
   std::erase_if(clients_, [](const auto& client) { return client->connection == nullptr; });
 }
 

@@ -113,6 +113,11 @@ void set_tcp_options(int socket) noexcept {
   setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnacknowledgedMs, sizeof kUnacknowledgedMs);
 }
 
+void limit_tcp_buffers(int socket, int bytes) noexcept {
+  setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+  setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
 std::string peer_address(int socket) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;

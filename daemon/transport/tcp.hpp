@@ -29,6 +29,8 @@ Descriptor listen_tcp(const Endpoint& endpoint, int backlog);
 /// Small messages at once; and a connection whose other side does not answer ends within half a minute, by
 /// keepalive if it is idle, else by the age of what is not acknowledged.
 void set_tcp_options(int socket) noexcept;
+/// Bound what the kernel keeps of a connection, each way.
+void limit_tcp_buffers(int socket, int bytes) noexcept;
 /// The numeric address of the other side, without the port; "?" if there is none.
 std::string peer_address(int socket);
 /// The port that a listener has.
