@@ -19,6 +19,12 @@ struct Release {
   void operator()(void* filter) const { seccomp_release(filter); }
 };
 
+// Conditions on an argument, by its number.
+scmp_arg_cmp is_equal(unsigned argument, scmp_datum_t value) { return {argument, SCMP_CMP_EQ, value, 0}; }
+scmp_arg_cmp has_bits(unsigned argument, scmp_datum_t mask, scmp_datum_t value) {
+  return {argument, SCMP_CMP_MASKED_EQ, mask, value};
+}
+
 /// A filter that is being made. Calls that an architecture does not have are passed over.
 class Filter {
  public:
@@ -102,11 +108,11 @@ void allow_threads(Filter& filter) {
                 "time"});
   // A filter cannot read the flags of clone3: glibc then uses clone.
   filter.is_not_there("clone3");
-  filter.allow_if("clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-  filter.kill_if("clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-  filter.allow_if("tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())));
-  filter.allow_if("prctl", SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
-  filter.allow_if("prlimit64", SCMP_A0(SCMP_CMP_EQ, 0));
+  filter.allow_if("clone", has_bits(0, CLONE_THREAD, CLONE_THREAD));
+  filter.kill_if("clone", has_bits(0, CLONE_THREAD, 0));
+  filter.allow_if("tgkill", is_equal(0, static_cast<scmp_datum_t>(getpid())));
+  filter.allow_if("prctl", is_equal(0, PR_SET_NAME));
+  filter.allow_if("prlimit64", is_equal(0, 0));
 }
 
 void allow_sockets(Filter& filter) {
@@ -115,7 +121,7 @@ void allow_sockets(Filter& filter) {
                 "pipe2",     "getsockopt", "setsockopt",  "getsockname",  "getpeername", "epoll_create1",
                 "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "eventfd2"});
   // New connections to the services that resolve the names of users; listeners were made before.
-  filter.allow_if("socket", SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
+  filter.allow_if("socket", is_equal(0, AF_UNIX));
 }
 
 // Memory is never writable and executable at the same time, but where a driver compiles code for itself.
@@ -125,8 +131,8 @@ void allow_memory(Filter& filter, bool has_gpu) {
   if (has_gpu) return filter.allow({"mmap", "mprotect"});
   constexpr scmp_datum_t kBoth = PROT_WRITE | PROT_EXEC;
   for (const scmp_datum_t one : {scmp_datum_t{0}, scmp_datum_t{PROT_WRITE}, scmp_datum_t{PROT_EXEC}}) {
-    filter.allow_if("mmap", SCMP_A2(SCMP_CMP_MASKED_EQ, kBoth, one));
-    filter.allow_if("mprotect", SCMP_A2(SCMP_CMP_MASKED_EQ, kBoth, one));
+    filter.allow_if("mmap", has_bits(2, kBoth, one));
+    filter.allow_if("mprotect", has_bits(2, kBoth, one));
   }
 }
 
