@@ -18,6 +18,7 @@ from manymod.intarray import Limbs, lengths_in_bits
 
 __all__ = [
     "DLPACK_CUDA",
+    "ROW_BITS",
     "DeviceRows",
     "Export",
     "check_one_device",
@@ -28,6 +29,9 @@ __all__ = [
     "on_host",
     "order_behind_caller",
 ]
+
+#: Bits of the longest integers whose sums and products GPUs compute where they lie.
+ROW_BITS = 4096
 
 #: Newest DLPack that is understood.
 _DLPACK_VERSION = (1, 0)

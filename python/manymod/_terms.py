@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._answers import answer_for
-from manymod._device import DeviceRows, device_operand, is_on_device, on_host
+from manymod._device import ROW_BITS, DeviceRows, check_one_device, device_operand, is_on_device, on_host
 from manymod._operand_kinds import Batch, Kind, Operand
 from manymod._operands import broadcast_row, operand
 from manymod._run import RUN_BYTES, Progress, Watched
@@ -234,13 +234,25 @@ def run_terms(
     handle = shared_handle(operation.name, secret, shared, modulus.bits, device, variant, threads)
     watched = None if progress is None else Watched(progress)
     if count is None:  # partial results are put together on the host
-        for row in rows:
-            row.flat = on_host(row.flat)
+        flats = [row.flat for row in rows]
+        check_one_device(flats)
         modulus = on_host(modulus)
+        if secret or not _stay_on_device(flats, modulus):
+            for row in rows:
+                row.flat = on_host(row.flat)
     call = TermCall(operation, handle, rows, modulus, watched, secret=secret)
     if count is None:
         return call.single(threads or get_threads(), errors)
     return call.many(count, errors, out)
+
+
+def _stay_on_device(operands: Sequence[Operand], modulus: Operand) -> bool:
+    """Whether a GPU computes a single item of operands in its memory, without partial results.
+
+    Otherwise they are copied to the host, whose threads share the terms.
+    """
+    widest = max(item.bits for item in (*operands, modulus))
+    return all(isinstance(item, DeviceRows) for item in operands) and widest <= ROW_BITS
 
 
 class TermCall:
@@ -304,7 +316,8 @@ class TermCall:
     ) -> tuple[Limbs, Signs | None, NDArray[np.uint8]]:
         """The result of the terms [start, stop), many of them in as many parts as there are threads."""
         count = stop - start
-        parts = threads if count >= _SPLIT_TERMS and not self.secret else 1
+        whole = self.secret or any(isinstance(rows.flat, DeviceRows) for rows in self.operands)
+        parts = threads if count >= _SPLIT_TERMS and not whole else 1
         terms = -(-count // parts)
         batches = [rows.read(start, stop) for rows in self.operands]
         if parts * terms != count:

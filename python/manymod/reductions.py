@@ -7,17 +7,9 @@ import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import numpy as np
-
-from manymod import _core
-from manymod._device import DeviceRows, check_one_device, device_operand, is_on_device, on_host
-from manymod._operands import operand
 from manymod._run import Errors, Progress
 from manymod._terms import TermOperation, run_terms
 from manymod._typing import Integer, Raising, ScalarWithStatus, SecretOptions, Statuses
-from manymod.device_array import DeviceArray
-from manymod.intarray import Limbs
-from manymod.plan import MAX_MODULUS_BITS, shared_handle
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -27,9 +19,6 @@ __all__ = ["dotmod", "prodmod", "summod"]
 _SUM = TermOperation("summod", ("x",), (0,), operator.add, "sums")
 _PRODUCT = TermOperation("prodmod", ("x",), (1,), operator.mul, "products")
 _DOT = TermOperation("dotmod", ("x", "y"), (0, 0), operator.add, "dot products")
-
-#: With so few integers left, the host takes less time than a launch for each halving.
-_FEW = 1024
 
 
 @overload
@@ -255,8 +244,6 @@ def _run(
     out: Any,
     progress: Progress | None,
 ) -> Any:
-    if not secret and all(is_on_device(value) for value in values):
-        operation, values = _folded(operation, values, mod, (device, variant, threads))
     return run_terms(
         operation,
         values,
@@ -269,66 +256,3 @@ def _run(
         out=out,
         progress=progress,
     )
-
-
-def _folded(
-    operation: TermOperation, values: tuple[Any, ...], mod: Any, choice: tuple[str, str | None, int]
-) -> tuple[TermOperation, tuple[Any, ...]]:
-    """A single sum or product of an array in GPU memory, folded there until few integers are left.
-
-    Anything else is returned as it is: `run_terms` computes it, or says what is wrong with it.
-    """
-    rows = [
-        device_operand(name, value, stacked=True)
-        for name, value in zip(operation.operands, values, strict=True)
-    ]
-    flat = [row for row in rows if isinstance(row, DeviceRows) and len(row.shape) < 3]
-    modulus = on_host(operand("mod", mod))
-    length = len(flat[0].on_device) if flat else 0
-    if len(flat) < len(rows) or length <= _FEW or any(len(row.on_device) != length for row in flat):
-        return operation, values
-    if modulus.count not in {None, 1} or modulus.bits > MAX_MODULUS_BITS:
-        return operation, values
-    limbs_of_modulus = modulus.rows(0, 1, modulus.width)
-    if _core.limbs_to_ints(*limbs_of_modulus)[0] <= 0:
-        return operation, values
-    check_one_device(flat)
-    fold = _Fold(limbs_of_modulus[0], choice)
-    limbs = flat[0].on_device
-    if operation is _DOT:
-        limbs, operation = fold.elementwise("mulmod", limbs, flat[1].on_device), _SUM
-    op, identity = ("mulmod", 1) if operation is _PRODUCT else ("addmod", 0)
-    while len(limbs) > _FEW:
-        limbs = fold.halved(op, limbs, identity)
-    return operation, (DeviceArray._make(limbs),)
-
-
-class _Fold:
-    """Element-wise operations in GPU memory modulo one positive integer."""
-
-    def __init__(self, modulus: Limbs, choice: tuple[str, str | None, int]) -> None:
-        self.modulus = modulus
-        self.choice = choice
-
-    def elementwise(
-        self, op: str, x: _core.DeviceLimbs, y: Any, out: _core.DeviceLimbs | None = None
-    ) -> _core.DeviceLimbs:
-        """`out`, or a new array; `y` is as long as `x`."""
-        count, width = len(x), self.modulus.shape[1]
-        if out is None:
-            out = _core.DeviceLimbs.allocate(x.device_index, count, width)
-        status = np.empty(count, np.uint8)
-        handle = shared_handle(op, False, True, 64 * width, *self.choice)
-        handle.run(count, 0, x, None, y, None, self.modulus, None, out, None, status, None, 0, count)
-        return out
-
-    def halved(self, op: str, limbs: _core.DeviceLimbs, identity: int) -> _core.DeviceLimbs:
-        """Half as many integers, and one more of an odd number, with the same sum or product."""
-        count, half = len(limbs), len(limbs) // 2
-        if count % 2 == 0:
-            return self.elementwise(op, limbs.part(0, half), limbs.part(half, count))
-        out = _core.DeviceLimbs.allocate(limbs.device_index, half + 1, self.modulus.shape[1])
-        self.elementwise(op, limbs.part(0, half), limbs.part(half, count - 1), out.part(0, half))
-        one = np.array([[identity]], np.uint64)
-        self.elementwise(op, limbs.part(count - 1, count), one, out.part(half, half + 1))
-        return out

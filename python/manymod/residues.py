@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._device import DeviceRows, Export, host_limbs, on_host
+from manymod._device import ROW_BITS, DeviceRows, Export, host_limbs, on_host
 from manymod._forked import ProcessOwn
 from manymod._indexing import checked_index
 from manymod._operand_kinds import Batch, Operand
@@ -70,11 +70,13 @@ class _Moduli:
             self._plans[key] = ProcessOwn(make())
         return self._plans[key].get(make)
 
-    def adds_to_products(self, items: int) -> bool:
-        """Whether what computes so many products on the CPU adds to them, too: then that is faster.
+    def adds_to_products(self, items: int, device: str) -> bool:
+        """Whether what computes so many products on the device adds to them, too: then that is faster.
 
         Variants for products alone are faster than the general one by more than a sum takes.
         """
+        if device != "cpu":
+            return 64 * self.width <= ROW_BITS
         return self.plan("fmamod").variant_for(items) == self.plan("mulmod").variant_for(items)
 
     def part(self, index: Any) -> _Moduli:
@@ -294,7 +296,7 @@ class Residues:
         >>> Residues([2, 3], 7).fma([3, 4], 5).to_ints()
         [4, 3]
         """
-        if self.device == "cpu" and self._moduli.adds_to_products(len(self)):
+        if self._moduli.adds_to_products(len(self), self.device):
             return self._compute("fmamod", self, y, z)
         product = self._compute("mulmod", self, y)
         return product._compute("addmod", product, z)

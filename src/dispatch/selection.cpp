@@ -277,8 +277,9 @@ class Chooser {
   // Most CPUs compute a sum or a product in less time than the copies of its operands to a GPU and of its
   // result back take.
   [[nodiscard]] bool transfer_pays(const Candidate& candidate) const {
-    constexpr Operation kShort[] = {Operation::addmod, Operation::submod, Operation::negmod,
-                                    Operation::mulmod, Operation::sqrmod, Operation::fmamod};
+    constexpr Operation kShort[] = {Operation::addmod, Operation::submod,  Operation::negmod,
+                                    Operation::mulmod, Operation::sqrmod,  Operation::fmamod,
+                                    Operation::summod, Operation::prodmod, Operation::dotmod};
     return candidate.variant->backend == Backend::cpu || request_.device != "auto" ||
            std::ranges::find(kShort, request_.op) == std::end(kShort);
   }

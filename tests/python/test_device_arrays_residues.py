@@ -81,7 +81,9 @@ def test_single_sums_and_products(terms: int) -> None:
     a, b = to_device(limbs(x, 2)), to_device(limbs(y, 3))
     for n in (P, 10, to_device([P])):
         m = n if isinstance(n, int) else P
+        before = counted("to_host_bytes") or 0
         assert manymod.summod(a, n) == sum(x) % m
+        assert (counted("to_host_bytes") or 0) - before <= 64  # the sum, and a modulus that is on the GPU
         assert manymod.prodmod(a, n) == math.prod(x) % m
         assert manymod.dotmod(a, b, n) == sum(map(operator.mul, x, y)) % m
     assert manymod.summod(a, -P) == sum(x) % -P

@@ -40,9 +40,9 @@
 #include "arch/cuda/wide.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
 #include "core/portable.hpp"
+#include "modmul/division32/lane_numbers.cuda.hpp"
 #include "modmul/row32/accumulator.cuda.hpp"
 #include "repr/lane_words.cuda.hpp"
-#include "repr/word_memory.hpp"
 
 namespace manymod::division32 {
 
@@ -70,19 +70,16 @@ MM_DEVICE Shifted shifted(std::uint32_t word, unsigned bits) {
   return {word << bits, cuda::shift_left(word, 0, bits)};
 }
 
-/// Lane l holds words l kPerThread .. (l + 1) kPerThread - 1 of each number. All lanes of a group call each
-/// function together, and all groups of a warp.
+/// All lanes of a group call each function together, and all groups of a warp.
 template <class Group, unsigned kPerThread>
-class Division {
-  static constexpr unsigned kLanes = Group::kSize;
+class Division : public LaneNumbers<Group, kPerThread> {
+  using Numbers = LaneNumbers<Group, kPerThread>;
+  using Numbers::from_below, Numbers::is_bottom, Numbers::is_top, Numbers::group_, Numbers::memory_;
 
  public:
-  static constexpr unsigned kWords = kLanes * kPerThread;
+  using Numbers::kLanes, Numbers::kWords;
+  using typename Numbers::Number;
   static_assert(kPerThread >= 4 && kPerThread % 4 == 0);
-
-  struct Number {
-    std::uint32_t word[kPerThread];
-  };
 
   struct Divisor {
     Number minus;  ///< M = 2^(32 W) - N
@@ -91,46 +88,24 @@ class Division {
   };
 
   /// `memory`: kWords words that belong to this group.
-  MM_DEVICE Division(const Group& group, LaneMemory memory) : group_(group), memory_(memory) {}
+  MM_DEVICE Division(const Group& group, LaneMemory memory) : Numbers(group, memory) {}
 
-  /// words(j) for each word j of this lane.
-  template <class Words>
-  MM_DEVICE Number load(const Words& words) const {
-    Number r;
-    MM_UNROLL
-    for (unsigned j = 0; j < kPerThread; ++j) r.word[j] = words(first_word() + j);
-    return r;
-  }
-
-  /// The bit length of n, in every lane.
-  MM_DEVICE std::uint32_t bit_length(const Number& n) const {
-    std::uint32_t top = 0, at = 0;
-    MM_UNROLL
-    for (unsigned j = 0; j < kPerThread; ++j) {
-      at = n.word[j] != 0 ? j : at;
-      top = n.word[j] != 0 ? n.word[j] : top;
-    }
-    std::uint32_t bits = 0;
-    MM_UNROLL
-    for (unsigned step = 16; step > 0; step /= 2) {
-      const bool above = top >> step != 0;
-      bits += above ? step : 0;
-      top = above ? top >> step : top;
-    }
-    bits += 32 * (first_word() + at) + top;  // top is 0 or 1
-    const std::uint32_t lanes = group_.ballot(top != 0);
-    std::uint32_t highest = 0;
-    MM_UNROLL
-    for (unsigned l = 1; l < kLanes; ++l) highest = (lanes >> l & 1) != 0 ? l : highest;
-    const std::uint32_t length = group_.shuffle(bits, highest);
-    return lanes == 0 ? 0 : length;
-  }
+  /// A sum of numbers: the words of its sum in this lane, and what leaves them.
+  struct Sum {
+    Number low = {};
+    std::uint32_t over = 0;
+  };
+  /// A sum of products: in each lane words of the lower W and of the upper ones, and what leaves the latter.
+  struct ProductSum {
+    Number lower = {}, upper = {};
+    std::uint32_t over = 0;
+  };
 
   /// The divisor of n, whose bit length is `bits` > 0.
   MM_DEVICE Divisor divisor_of(const Number& n, std::uint32_t bits) const {
     Divisor d;
     d.shift = 32 * kWords - bits;
-    const Number normal = shifted_left(n, d.shift);
+    const Number normal = this->shifted_left(n, d.shift);
     Number zero = {};
     lane_words::subtract_masked<kPerThread>(group_, d.minus.word, zero.word, normal.word, 0xffffffffu);
     d.reciprocal = group_.shuffle(
@@ -144,20 +119,58 @@ class Division {
     return below_divisor(extended({n.minus, 0}, zeros, 32 * kFolded, n), n);
   }
 
-  /// a b mod n. On input: a, b < 2^(32 W); `fold`: F, or any number below 2^(32 W) that equals it modulo n.
-  MM_DEVICE Number product(const Number& a, const Number& b, const Number& fold, const Divisor& n) const {
-    Folded r = upper_words(a, b);
-    const unsigned words = kWords - kFolded;
+  /// a b + c mod n. On input: a, b, c < 2^(32 W), so that a b + c < 2^(64 W); `fold`: F, or any number below
+  /// 2^(32 W) that equals it modulo n.
+  MM_DEVICE Number product(const Number& a, const Number& b, const Number& c, const Number& fold,
+                           const Divisor& n) const {
+    Halves p = halves(a, b, c);
+    lane_words::resolve_carries<kPerThread>(group_, p.upper.word, p.over);
+    return folded_residue<kFolded>(p, 0, fold, n);
+  }
+
+  /// sum += a b. A product adds at most 3 to `over`, so that 2^30 of them leave it below 2^32.
+  MM_DEVICE void add_product(ProductSum& sum, const Number& a, const Number& b) const {
+    const Halves p = halves(a, b, sum.lower);
     if constexpr (kLanes == 1) {
       MM_UNROLL
-      for (unsigned i = 1; i <= words; ++i) add_folded(r, r.below[words - i], fold);
+      for (unsigned j = 0; j < kPerThread; ++j) sum.lower.word[j] = p.below[j];
     } else {
-      MM_ROLLED
-      for (unsigned i = 1; i <= words; ++i) add_folded(r, memory_[words - i], fold);
+      sum.lower = this->remembered();
     }
-    std::uint32_t low[kFolded];
-    const Remainder upper = settled(r, low);
-    return quotient_by_shift(extended(upper, low, 32 * kFolded + n.shift, n), n);
+    sum.over = added(sum.upper, sum.over, p.upper, p.over);
+  }
+
+  /// sum += a. Of up to 2^32 numbers `over` is below 2^32.
+  MM_DEVICE void add(Sum& sum, const Number& a) const { sum.over = added(sum.low, sum.over, a, 0); }
+
+  /// sum mod n, for `fold` as in product(): of the 2 W + 1 words of the sum the upper W + 3 are folded with
+  /// the others, one more than those of a product.
+  MM_DEVICE Number residue(const ProductSum& sum, const Number& fold, const Divisor& n) const {
+    Halves p;
+    p.upper = sum.upper;
+    const std::uint32_t over = lane_words::resolve_carries<kPerThread>(group_, p.upper.word, sum.over);
+    if constexpr (kLanes == 1) {
+      MM_UNROLL
+      for (unsigned j = 0; j < kPerThread; ++j) p.below[j] = sum.lower.word[j];
+    } else {
+      group_.sync();
+      this->remember(sum.lower);
+      group_.sync();
+    }
+    return folded_residue<kFolded - 1>(p, over, fold, n);
+  }
+
+  /// sum mod n: the upper W of its W + 1 words, below 2 N, are extended by the other.
+  MM_DEVICE Number residue(const Sum& sum, const Divisor& n) const {
+    Number words = sum.low;
+    const std::uint32_t over = lane_words::resolve_carries<kPerThread>(group_, words.word, sum.over);
+    const std::uint32_t above = group_.from_above(words.word[0]);
+    Remainder r;
+    MM_UNROLL
+    for (unsigned j = 0; j + 1 < kPerThread; ++j) r.low.word[j] = words.word[j + 1];
+    r.low.word[kPerThread - 1] = is_top() ? over : above;
+    const std::uint32_t low[kFolded] = {0, 0, words.word[0]};
+    return quotient_by_shift(extended(r, low, 32 + n.shift, n), n);
   }
 
   /// a mod n. On input: a < 2^(32 W).
@@ -167,9 +180,6 @@ class Division {
   }
 
  private:
-  Group group_;
-  LaneMemory memory_;
-
   /// The words of the remainder in this lane, and the number above them: of the top lane's words, or to be
   /// added to the lane above.
   struct Remainder {
@@ -183,45 +193,51 @@ class Division {
     Number number;
     std::uint32_t low = 0, high = 0;
     std::uint32_t upper[2] = {};
-    std::uint32_t below[kLanes == 1 ? kPerThread : 1];  ///< the lower words of the product; others: in memory
   };
 
-  [[nodiscard]] MM_DEVICE unsigned first_word() const { return group_.lane() * kPerThread; }
-  [[nodiscard]] MM_DEVICE bool is_top() const { return group_.lane() == kLanes - 1; }
-  [[nodiscard]] MM_DEVICE bool is_bottom() const { return group_.lane() == 0; }
-
-  /// The lane below's value; 0 in lane 0.
-  [[nodiscard]] MM_DEVICE std::uint32_t from_below(std::uint32_t value) const {
-    const std::uint32_t below = group_.from_below(value);
-    return is_bottom() ? 0 : below;
-  }
-
-  MM_DEVICE void remember(const Number& a) const {
-    MM_UNROLL
-    for (unsigned j = 0; j < kPerThread; ++j) memory_[first_word() + j] = a.word[j];
-  }
-
-  /// The upper W + kFolded words of a b; those below them are remembered.
-  MM_DEVICE Folded upper_words(const Number& a, const Number& b) const {
-    row32::Accumulator<kPerThread> s;
-    MM_UNROLL
-    for (unsigned j = 0; j < kPerThread; ++j) s.even[j] = s.odd[j] = 0;
-    s.top = 0;
-    Folded r;
+  /// A number of 2 W words: the upper ones in the lanes, with what leaves the words of each, and the lower
+  /// ones, which groups of several lanes remember in memory.
+  struct Halves {
     Number upper;
-    std::uint32_t lower[kFolded];  // words W - kFolded .. W - 1 of the product
+    std::uint32_t over = 0;
+    std::uint32_t below[kLanes == 1 ? kPerThread : 1];
+  };
+
+  /// number += a, with what leaves a lane's words; @return over + a_over and the carry.
+  MM_DEVICE static std::uint32_t added(Number& number, std::uint32_t over, const Number& a,
+                                       std::uint32_t a_over) {
+    number.word[0] = cuda::add_cc(number.word[0], a.word[0]);
+    MM_UNROLL
+    for (unsigned j = 1; j < kPerThread; ++j) number.word[j] = cuda::addc_cc(number.word[j], a.word[j]);
+    return cuda::addc(over, a_over);
+  }
+
+  /// a b + c.
+  MM_DEVICE Halves halves(const Number& a, const Number& b, const Number& c) const {
+    row32::Accumulator<kPerThread> s;
+    s.top = 0;
+    Halves p;
     if constexpr (kLanes == 1) {
+      MM_UNROLL
+      for (unsigned j = 0; j < kPerThread; ++j) {
+        s.even[j] = c.word[j];
+        s.odd[j] = 0;
+      }
       row32::add_row(s, a.word, b.word[0]);
-      r.below[0] = s.even[0];
+      p.below[0] = s.even[0];
       MM_UNROLL
       for (unsigned i = 1; i < kPerThread; ++i) {
         row32::shift_and_add_row(s, 0, a.word, b.word[i]);
-        r.below[i] = s.even[0];
+        p.below[i] = s.even[0];
       }
-      row32::shift_and_merge(upper.word, s, 0);
-      MM_UNROLL
-      for (unsigned j = 0; j < kFolded; ++j) lower[j] = r.below[kWords - kFolded + j];
+      p.over = row32::shift_and_merge(p.upper.word, s, 0);
     } else {
+      // 2^32 c, which the first row shifts.
+      MM_UNROLL
+      for (unsigned j = 0; j < kPerThread; ++j) {
+        s.even[j] = 0;
+        s.odd[j] = c.word[j];
+      }
       group_.sync();
       const bool is_last = cuda::opaque(is_top() ? 1 : 0) != 0;  // kept, not computed anew in each row
       std::uint32_t incoming = 0;
@@ -236,22 +252,55 @@ class Division {
           incoming = is_last ? 0 : above;
         }
       }
-      const std::uint32_t overflow = row32::shift_and_merge(upper.word, s, incoming);
-      lane_words::resolve_carries<kPerThread>(group_, upper.word, overflow);
+      p.over = row32::shift_and_merge(p.upper.word, s, incoming);
       group_.sync();
+    }
+    return p;
+  }
+
+  /// p + over 2^(64 W) modulo n. On input: p.over is resolved; over = 0 where kLower = kFolded, else kLower =
+  /// kFolded - 1. kLower words of the lower half are among those that the folding starts with.
+  template <unsigned kLower>
+  MM_DEVICE Number folded_residue(const Halves& p, std::uint32_t over, const Number& fold,
+                                  const Divisor& n) const {
+    Folded r = upper_words<kLower>(p, over);
+    const unsigned words = kWords - kLower;
+    if constexpr (kLanes == 1) {
       MM_UNROLL
-      for (unsigned j = 0; j < kFolded; ++j) lower[j] = memory_[kWords - kFolded + j];
+      for (unsigned i = 1; i <= words; ++i) add_folded(r, p.below[words - i], fold);
+    } else {
+      MM_ROLLED
+      for (unsigned i = 1; i <= words; ++i) add_folded(r, memory_[words - i], fold);
+    }
+    std::uint32_t low[kFolded];
+    const Remainder upper = settled(r, low);
+    return quotient_by_shift(extended(upper, low, 32 * kFolded + n.shift, n), n);
+  }
+
+  /// The upper W + kFolded words: kLower of the lower half, the upper half, and `over`.
+  template <unsigned kLower>
+  MM_DEVICE Folded upper_words(const Halves& p, std::uint32_t over) const {
+    constexpr unsigned kFirst = kPerThread - kLower;
+    Folded r;
+    std::uint32_t top[kFolded];
+    top[kFolded - 1] = over;
+    MM_UNROLL
+    for (unsigned j = 0; j < kLower; ++j) {
+      const std::uint32_t below = group_.from_below(p.upper.word[kFirst + j]);
+      std::uint32_t lower = 0;
+      if constexpr (kLanes == 1) {
+        lower = p.below[kFirst + j];
+      } else {
+        lower = memory_[kWords - kLower + j];
+      }
+      r.number.word[j] = is_bottom() ? lower : below;
+      top[j] = p.upper.word[kFirst + j];
     }
     MM_UNROLL
-    for (unsigned j = 0; j < kFolded; ++j) {
-      const std::uint32_t below = group_.from_below(upper.word[kPerThread - kFolded + j]);
-      r.number.word[j] = is_bottom() ? lower[j] : below;
-    }
-    MM_UNROLL
-    for (unsigned j = kFolded; j < kPerThread; ++j) r.number.word[j] = upper.word[j - kFolded];
-    r.low = is_top() ? upper.word[kPerThread - 3] : 0;
-    r.upper[0] = upper.word[kPerThread - 2];
-    r.upper[1] = upper.word[kPerThread - 1];
+    for (unsigned j = kLower; j < kPerThread; ++j) r.number.word[j] = p.upper.word[j - kLower];
+    r.low = is_top() ? top[0] : 0;
+    r.upper[0] = top[1];
+    r.upper[1] = top[2];
     return r;
   }
 
@@ -402,7 +451,7 @@ class Division {
 
   /// (r mod N) / 2^shift. On input: r < 3 N, r = 0 mod 2^shift.
   MM_DEVICE Number quotient_by_shift(const Remainder& r, const Divisor& n) const {
-    return shifted_right(below_divisor(r, n), n.shift);
+    return this->shifted_right(below_divisor(r, n), n.shift);
   }
 
   /// r mod N. On input: r < 3 N.
@@ -420,46 +469,6 @@ class Division {
       for (unsigned j = 0; j < kPerThread; ++j) r.low.word[j] = subtract ? less.word[j] : r.low.word[j];
     }
     return r.low;
-  }
-
-  /// a 2^bits modulo 2^(32 W).
-  MM_DEVICE Number shifted_left(const Number& a, std::uint32_t bits) const {
-    const Number moved = moved_by(a, 0 - (bits / 32), bits >= 32);
-    const std::uint32_t previous = group_.from_below(moved.word[kPerThread - 1]);
-    const std::uint32_t below = group_.lane() == 0 ? 0 : previous;
-    Number r;
-    r.word[0] = cuda::shift_left(below, moved.word[0], bits % 32);
-    MM_UNROLL
-    for (unsigned j = 1; j < kPerThread; ++j) {
-      r.word[j] = cuda::shift_left(moved.word[j - 1], moved.word[j], bits % 32);
-    }
-    return r;
-  }
-
-  /// floor(a / 2^bits).
-  MM_DEVICE Number shifted_right(const Number& a, std::uint32_t bits) const {
-    const Number moved = moved_by(a, bits / 32, bits >= 32);
-    const std::uint32_t next = group_.from_above(moved.word[0]);
-    const std::uint32_t above = group_.lane() == kLanes - 1 ? 0 : next;
-    Number r;
-    MM_UNROLL
-    for (unsigned j = 0; j + 1 < kPerThread; ++j) {
-      r.word[j] = cuda::shift_right(moved.word[j], moved.word[j + 1], bits % 32);
-    }
-    r.word[kPerThread - 1] = cuda::shift_right(moved.word[kPerThread - 1], above, bits % 32);
-    return r;
-  }
-
-  /// Word j of the result is word j + by of a, modulo 2^32, or 0 if there is none; a where `moves` is false.
-  MM_DEVICE Number moved_by(const Number& a, std::uint32_t by, bool moves) const {
-    if (!group_.any_in_warp(moves)) return a;
-    group_.sync();
-    remember(a);
-    group_.sync();
-    return load([&](unsigned j) {
-      const std::uint32_t from = j + by;
-      return from < kWords ? memory_[from] : 0u;
-    });
   }
 };
 

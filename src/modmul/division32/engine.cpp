@@ -18,7 +18,10 @@ constexpr std::size_t kMaxLimbs = kMaxWords / 2;
 // Enough to be copied at full speed, and at most 1 / kMemoryParts of the device's memory.
 constexpr std::size_t kCopiedBytes = std::size_t{32} << 20;
 constexpr std::size_t kMemoryParts = 128;
-constexpr std::size_t kGranularity = 4096;
+constexpr std::size_t kGranularity = 4096;  // items of one term
+// Of an item's operands that are uploaded, which must be in memory at once.
+constexpr std::size_t kMostUploaded = std::size_t{256} << 20;
+constexpr std::size_t kMostTerms = kItemsPerLaunch;
 // Copies between pageable and page-locked memory take longer than those over the link: more chunks at a time
 // than of other engines, whose kernels take longer.
 constexpr std::size_t kInFlight = 8;
@@ -32,11 +35,12 @@ class RowEngine final : public Engine, public ResidentRows {
 
   /// Calls on arrays in device memory are computed by run_call.
   [[nodiscard]] bool accepts(const manymod::Job& job, std::size_t) const override {
-    return !uses_device_memory(job) && fits(job);
+    return !uses_device_memory(job) && fits(job) && copied_limbs(job, 0) <= kMostUploaded / sizeof(Limb);
   }
 
   [[nodiscard]] bool accepts_call(const manymod::Job& job) const override {
-    return fits(job) && job.modulus.width <= kMaxLimbs && job.modulus.negative == nullptr;
+    return fits(job) && job.modulus.width <= kMaxLimbs && job.modulus.negative == nullptr &&
+           copied_limbs(job, 0) <= kMostUploaded / sizeof(Limb);
   }
 
   [[nodiscard]] const ResidentRows* resident_rows() const override { return this; }
@@ -53,8 +57,8 @@ class RowEngine final : public Engine, public ResidentRows {
     throw std::logic_error("division32 computes no powers");
   }
 
-  [[nodiscard]] std::size_t chunk_granularity(const manymod::Job&, std::size_t) const override {
-    return kGranularity;
+  [[nodiscard]] std::size_t chunk_granularity(const manymod::Job& job, std::size_t) const override {
+    return std::max<std::size_t>(1, kGranularity / terms_of(job));
   }
 
   /// The time of the host: the device and its link are faster.
@@ -103,7 +107,8 @@ class RowEngine final : public Engine, public ResidentRows {
   // In Engine::run a modulus has as many limbs as its bucket, and the plan's moduli at most kMaxLimbs.
   [[nodiscard]] static bool fits(const manymod::Job& job) {
     return job.timing == TimingClass::public_ && widest(job, 1) <= kMaxLimbs && job.x.negative == nullptr &&
-           job.y.negative == nullptr;
+           job.y.negative == nullptr && job.z.negative == nullptr && terms_of(job) > 0 &&
+           terms_of(job) <= kMostTerms;
   }
 
   // Of an item: those that are copied between the host and the device.
@@ -111,7 +116,8 @@ class RowEngine final : public Engine, public ResidentRows {
     const auto copied = [](const BatchView& view, std::size_t limbs) {
       return view.on_device || view.broadcast() ? 0 : limbs;
     };
-    return copied(job.x, job.x.width) + copied(job.y, job.y.width) + copied(job.modulus, modulus_limbs) +
+    return terms_of(job) * (copied(job.x, job.x.width) + copied(job.y, job.y.width)) +
+           copied(job.z, job.z.width) + copied(job.modulus, modulus_limbs) +
            (job.result.on_device ? 0 : modulus_limbs);
   }
 

@@ -4,31 +4,55 @@
 
 #include "arch/cuda/thread_group.cuda.hpp"
 #include "modmul/division32/item.cuda.hpp"
+#include "modmul/division32/term_item.cuda.hpp"
 
 extern __shared__ std::uint32_t shared_words[];
 
 namespace manymod::division32 {
 
-/// A group computes one item. Warps must not diverge: a group beyond the last item repeats that item.
+/// Calls compute(group, memory, result, stores) for the result of this thread's group. Warps must not
+/// diverge: a group beyond the last result repeats that one, and does not store it.
+template <unsigned kThreads, unsigned kPerThread, class Compute>
+__device__ __forceinline__ void run_group(const Job& job, const Compute& compute) {
+  const std::uint32_t result = (blockIdx.x * blockDim.x + threadIdx.x) / kThreads;
+  if (kThreads == 1 && result >= job.count) return;
+  const LaneMemory memory{shared_words + threadIdx.x / kThreads * memory_words(kThreads * kPerThread), 1};
+  compute(cuda::ThreadGroup<kThreads>(), memory, result < job.count ? result : job.count - 1,
+          result < job.count);
+}
+
+/// A group computes one item.
 template <unsigned kThreads, unsigned kPerThread, bool kOwn, bool kProduct>
 __device__ __forceinline__ void run_item(const Job& job) {
-  using Group = cuda::ThreadGroup<kThreads>;
-  const std::uint32_t item = (blockIdx.x * blockDim.x + threadIdx.x) / kThreads;
-  if (kThreads == 1 && item >= job.count) return;
-  const std::uint32_t own = item < job.count ? item : job.count - 1;
-  const LaneMemory memory{shared_words + threadIdx.x / kThreads * memory_words(kThreads * kPerThread), 1};
-  const Item<Group, kPerThread, kOwn> computed(Group(), memory, job, own);
-  if constexpr (kProduct) {
-    computed.multiply(item < job.count);
-  } else {
-    computed.add_or_subtract(item < job.count);
-  }
+  run_group<kThreads, kPerThread>(
+      job, [&](const auto& group, LaneMemory memory, std::uint32_t item, bool stores) {
+        const Item<cuda::ThreadGroup<kThreads>, kPerThread, kOwn> computed(group, memory, job, item);
+        if constexpr (kProduct) {
+          computed.multiply(stores);
+        } else {
+          computed.add_or_subtract(stores);
+        }
+      });
+}
+
+/// A group computes the terms of one item, or a part of them.
+template <unsigned kThreads, unsigned kPerThread, bool kOwn, bool kProduct>
+__device__ __forceinline__ void run_terms(const Job& job) {
+  run_group<kThreads, kPerThread>(
+      job, [&](const auto& group, LaneMemory memory, std::uint32_t result, bool stores) {
+        const TermItem<cuda::ThreadGroup<kThreads>, kPerThread, kOwn> computed(group, memory, job, result);
+        if constexpr (kProduct) {
+          computed.multiply(stores);
+        } else {
+          computed.add(stores);
+        }
+      });
 }
 
 }  // namespace manymod::division32
 
-#define MM_DIVISION32_KERNEL(name, kThreads, kPerThread, kBlocks, kOwn, kProduct)    \
-  extern "C" __global__ void __launch_bounds__(manymod::division32::kBlock, kBlocks) \
-      name(const __grid_constant__ manymod::division32::Job job) {                   \
-    manymod::division32::run_item<kThreads, kPerThread, kOwn, kProduct>(job);        \
+#define MM_DIVISION32_KERNEL(name, run, kThreads, kPerThread, kBlocks, kOwn, kProduct) \
+  extern "C" __global__ void __launch_bounds__(manymod::division32::kBlock, kBlocks)   \
+      name(const __grid_constant__ manymod::division32::Job job) {                     \
+    manymod::division32::run<kThreads, kPerThread, kOwn, kProduct>(job);               \
   }

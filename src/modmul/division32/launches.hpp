@@ -9,7 +9,7 @@
 
 namespace manymod::division32 {
 
-/// A kernel for shared moduli and one for own moduli. An item is computed by `threads` threads with
+/// A kernel for shared moduli and one for own moduli. A result is computed by `threads` threads with
 /// `per_thread` words each.
 struct Shape {
   unsigned threads;
@@ -23,8 +23,7 @@ struct Shape {
 /// The narrowest shape for numbers of `words` <= kMaxWords words.
 const Shape& shape_for(RowOperation operation, std::size_t words);
 
-/// Enqueues the kernel for `job`, on shared moduli where job.kinds is null. On input: 0 < job.count <=
-/// kItemsPerLaunch.
+/// Enqueues the kernel for `job`. On input: 0 < job.count <= kItemsPerLaunch.
 inline constexpr std::size_t kItemsPerLaunch = std::size_t{1} << 27;
 void launch(const gpu::Stream& stream, const Shape& shape, const Job& job);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Some items of a call on a device: uploads of what is in host memory, one launch, downloads.
+// Some items of a call on a device: uploads of what is in host memory, a launch, or some for items with many
+// terms, downloads.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,17 @@ RowOperation row_operation(Operation op);
 /// The limbs of the widest operand or modulus, `modulus_limbs` for moduli.
 std::size_t widest(const manymod::Job& job, std::size_t modulus_limbs);
 
+/// The integers of an item in x and in y.
+std::size_t terms_of(const manymod::Job& job);
+
+/// A launch on terms leaves `parts` residues of each item, which are the terms of the next one.
+struct Stage {
+  std::size_t terms = 1;
+  std::size_t parts = 1;
+};
+/// The launches for `items` items of so many terms, each by `threads` threads. The last has one part.
+std::vector<Stage> stages_of(std::size_t items, std::size_t terms, unsigned threads);
+
 /// Where and how a call is computed.
 struct Range {
   const manymod::Job& call;
@@ -62,6 +74,8 @@ class RangeRun {
   struct Upload {
     const BatchView* view = nullptr;  // null: none
     std::size_t limbs = 0;
+    std::size_t first = 0, count = 0;  // integers of the view; those of items that do not follow each other
+    std::size_t terms = 1;             // are `terms` for each
     std::size_t at = 0;
   };
 
@@ -73,12 +87,17 @@ class RangeRun {
   const Shape& shape_;
   Job job_;
   gpu::Layout upload_layout_, device_layout_, download_layout_;
-  Upload uploads_[3];
+  std::vector<Stage> stages_;
+  Upload uploads_[4];
   std::size_t kinds_at_ = 0, results_at_ = 0, results_on_host_at_ = 0;
+  std::size_t partial_at_[2] = {};
   std::byte *upload_ = nullptr, *device_ = nullptr, *download_ = nullptr;
 
-  [[nodiscard]] Rows rows_of(const BatchView& view, std::size_t limbs, unsigned place);
+  [[nodiscard]] Rows rows_of(const BatchView& view, std::size_t limbs, unsigned place, std::size_t terms);
   void lay_out();
+  void add_partials();
+  void launch_stage(std::size_t stage) const;
+  [[nodiscard]] Rows partials(std::size_t stage) const;
   void place_results();
   void gather(const Upload& upload) const;
   void wait() const;

@@ -16,6 +16,16 @@
   SHAPE(8, 12, 5, 4)                  \
   SHAPE(8, 16, 4, 4)
 
+// Dot products keep two sums of W words beside the product's, own moduli need their registers afterwards
+// only.
+#define MM_DIVISION32_TERM_PRODUCTS(SHAPE) \
+  SHAPE(1, 4, 12, 10)                      \
+  SHAPE(1, 8, 8, 6)                        \
+  SHAPE(2, 8, 8, 6)                        \
+  SHAPE(2, 16, 4, 3)                       \
+  SHAPE(4, 16, 4, 3)                       \
+  SHAPE(8, 16, 4, 3)
+
 #define MM_DIVISION32_SUMS(SHAPE) \
   SHAPE(1, 4, 12, 12)             \
   SHAPE(1, 8, 8, 8)               \

@@ -3,8 +3,9 @@
 #include "modmul/division32/kernel.cuh"
 #include "modmul/division32/shapes.cuda.hpp"
 
-#define SHAPE(threads, per_thread, blocks, own_blocks)                                                     \
-  MM_DIVISION32_KERNEL(division32_sum_##threads##x##per_thread, threads, per_thread, blocks, false, false) \
-  MM_DIVISION32_KERNEL(division32_sum_own_##threads##x##per_thread, threads, per_thread, own_blocks, true, \
-                       false)
+#define SHAPE(threads, per_thread, blocks, own_blocks)                                                 \
+  MM_DIVISION32_KERNEL(division32_sum_##threads##x##per_thread, run_item, threads, per_thread, blocks, \
+                       false, false)                                                                   \
+  MM_DIVISION32_KERNEL(division32_sum_own_##threads##x##per_thread, run_item, threads, per_thread,     \
+                       own_blocks, true, false)
 MM_DIVISION32_SUMS(SHAPE)

@@ -14,7 +14,8 @@ void register_variants(std::vector<Variant>& variants) {
   variant.technique = "division32";
   variant.backend = Backend::cuda;
   for (const Operation op :
-       {Operation::addmod, Operation::submod, Operation::negmod, Operation::mulmod, Operation::sqrmod}) {
+       {Operation::addmod, Operation::submod, Operation::negmod, Operation::mulmod, Operation::sqrmod,
+        Operation::fmamod, Operation::summod, Operation::prodmod, Operation::dotmod}) {
     variant.public_operations |= operation_bit(op);
   }
   variant.row_operations = variant.public_operations;

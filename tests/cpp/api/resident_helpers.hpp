@@ -18,7 +18,7 @@
 namespace manymod::testing {
 
 inline constexpr unsigned kAllOnDevice =
-    MM_ON_DEVICE_X | MM_ON_DEVICE_Y | MM_ON_DEVICE_MODULUS | MM_ON_DEVICE_RESULT;
+    MM_ON_DEVICE_X | MM_ON_DEVICE_Y | MM_ON_DEVICE_Z | MM_ON_DEVICE_MODULUS | MM_ON_DEVICE_RESULT;
 inline constexpr std::uint64_t kJunk = 0xdeadbeefdeadbeefULL;
 
 /// A batch in device memory with gaps of `gap` limbs between its integers. It begins one limb after the start
@@ -80,7 +80,7 @@ class DeviceBatch {
 /// An operation and its operands in host memory.
 struct CallOperands {
   mm_op op = MM_OP_MULMOD;
-  Batch x{0, 1}, y{0, 1}, modulus{0, 1};
+  Batch x{0, 1}, y{0, 1}, z{0, 1}, modulus{0, 1};
   mm_timing timing = MM_TIMING_PUBLIC;
   std::size_t count = 0;
   std::size_t terms = 0;
@@ -136,6 +136,7 @@ inline CallResults host_results(const CallOperands& operands, std::size_t result
   mm_call call{};
   call.x = View(operands.x).get();
   call.y = View(operands.y).get();
+  call.z = View(operands.z).get();
   call.modulus = View(operands.modulus).get();
   return run_call(operands, plan.get(), call, result_width != 0 ? result_width : operands.modulus.width());
 }
@@ -145,7 +146,7 @@ inline CallResults device_results(const CallOperands& operands, const Places& pl
   const PlanPointer plan = make_plan(operands.options(places.device, places.variant));
   const std::size_t result_width = places.result_width != 0 ? places.result_width : operands.modulus.width();
   const DeviceBatch x(operands.x, places.gap, places.device_index),
-      y(operands.y, places.gap, places.device_index),
+      y(operands.y, places.gap, places.device_index), z(operands.z, places.gap, places.device_index),
       modulus(operands.modulus, places.gap, places.device_index);
   Batch junk(operands.count, result_width);
   std::fill(junk.limbs().begin(), junk.limbs().end(), kJunk);
@@ -158,6 +159,7 @@ inline CallResults device_results(const CallOperands& operands, const Places& pl
   call.device_index = places.device_index;
   call.x = view_of(MM_ON_DEVICE_X, x, operands.x);
   call.y = view_of(MM_ON_DEVICE_Y, y, operands.y);
+  call.z = view_of(MM_ON_DEVICE_Z, z, operands.z);
   call.modulus = view_of(MM_ON_DEVICE_MODULUS, modulus, operands.modulus);
   const bool result_there = (places.on_device & MM_ON_DEVICE_RESULT) != 0;
   if (result_there) call.result = result.result();

@@ -13,7 +13,9 @@
 namespace manymod::testing {
 namespace {
 
-constexpr mm_op kRowOperations[] = {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD, MM_OP_SQRMOD};
+constexpr mm_op kRowOperations[] = {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD,
+                                    MM_OP_MULMOD, MM_OP_SQRMOD, MM_OP_FMAMOD};
+constexpr mm_op kTermOperations[] = {MM_OP_SUMMOD, MM_OP_DOTMOD, MM_OP_PRODMOD};
 constexpr char kVariant[] = "division32.cuda";
 
 class RowCalls : public FakeGpuTest {
@@ -27,8 +29,18 @@ class RowCalls : public FakeGpuTest {
     made.count = count;
     made.x = numbers_.some(count, width);
     made.y = numbers_.some(count, width);
+    if (op == MM_OP_FMAMOD) made.z = numbers_.some(count, width);
     made.modulus = numbers_.odd_moduli(shared ? 1 : count, width);
     for (std::size_t i = 1; i < made.modulus.size(); i += 3) made.modulus[i][0] &= ~std::uint64_t{1};
+    return made;
+  }
+
+  // Items of `terms` terms each; y has one set for all of them where `shared`.
+  CallOperands terms(mm_op op, std::size_t count, std::size_t of_each, std::size_t width, bool shared) {
+    CallOperands made = operands(op, count, width, shared);
+    made.terms = of_each;
+    made.x = numbers_.some(count * of_each, width);
+    made.y = numbers_.some(shared ? of_each : count * of_each, width);
     return made;
   }
 };
@@ -67,13 +79,14 @@ TEST_F(RowCalls, OneLaunchAndNoCopies) {
     for (const bool shared : {false, true}) {
       CallOperands call = operands(op, 3000, 4, shared);
       const PlanPointer plan = make_plan(call.options("auto"));
-      const DeviceBatch x(call.x, 0), y(call.y, 0), modulus(call.modulus, 0);
+      const DeviceBatch x(call.x, 0), y(call.y, 0), z(call.z, 0), modulus(call.modulus, 0);
       DeviceBatch result(call.x, 0);
       mm_call made{};
       made.struct_size = sizeof made;
       made.count = call.count;
       made.x = x.view();
       made.y = y.view();
+      made.z = z.view();
       made.modulus = shared ? View(call.modulus).get() : modulus.view();
       made.result = result.result();
       made.on_device = kAllOnDevice & ~(shared ? unsigned{MM_ON_DEVICE_MODULUS} : 0u);
@@ -90,15 +103,18 @@ TEST_F(RowCalls, OneLaunchAndNoCopies) {
 
 TEST_F(RowCalls, ResultsInPlaceOfOperandsAndModuli) {
   for (const mm_op op : kRowOperations) {
-    for (const unsigned replaced : {0u, 1u, 2u}) {
+    for (const unsigned replaced : {0u, 1u, 2u, 3u}) {
       const CallOperands call = operands(op, 70, 5, false);
       if (replaced == 1 && (op == MM_OP_NEGMOD || op == MM_OP_SQRMOD)) continue;
+      if (replaced == 3 && op != MM_OP_FMAMOD) continue;
       const PlanPointer plan = make_plan(call.options("cuda"));
-      DeviceBatch x(call.x, 1), y(call.y, 1), modulus(call.modulus, 1);
-      DeviceBatch& result = replaced == 0 ? x : replaced == 1 ? y : modulus;
+      DeviceBatch x(call.x, 1), y(call.y, 1), modulus(call.modulus, 1), z(call.z, 1);
+      DeviceBatch* const arrays[] = {&x, &y, &modulus, &z};
+      DeviceBatch& result = *arrays[replaced];
       mm_call made{};
       made.x = x.view();
       made.y = y.view();
+      made.z = z.view();
       made.modulus = modulus.view();
       made.result = result.result();
       made.on_device = kAllOnDevice;
@@ -133,6 +149,45 @@ TEST_F(RowCalls, OtherOperands) {
     expect_same_as_host(call, {.on_device = 0, .device = "cuda"}, "signs");
     call.modulus = numbers_.with_signs(call.modulus);
     expect_same_as_host(call, {.on_device = 0, .device = "cuda"}, "signs of moduli");
+  }
+}
+
+TEST_F(RowCalls, TermsOfAllWidths) {
+  for (const std::size_t width : {1u, 2u, 4u, 5u, 12u, 64u}) {
+    for (const mm_op op : kTermOperations) {
+      for (const bool shared : {false, true}) {
+        const CallOperands call = terms(op, 3, width == 64 ? 2 : 5, width, shared);
+        const std::string what = "width " + std::to_string(width);
+        EXPECT_STREQ(mm_plan_variant(make_plan(call.options("cuda")).get()), kVariant);
+        expect_same_as_host(call, {.gap = 1, .device = "cuda"}, what);
+        expect_same_as_host(call, {.on_device = 0, .device = "cuda"}, what);
+        expect_same_as_host(call, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_Y}, .device = "cuda"},
+                            what);
+      }
+    }
+  }
+}
+
+// Parts of an item by a launch, and what is left of them by others.
+TEST_F(RowCalls, ManyTerms) {
+  for (const mm_op op : kTermOperations) {
+    for (const bool shared : {false, true}) {
+      for (const std::size_t items : {1u, 2u}) {
+        CallOperands call = terms(op, items, 1000, 3, shared);
+        if (items == 2 && !shared) std::ranges::fill(call.modulus[1], 0);
+        const auto before = fake_cuda::counts().launches;
+        expect_same_as_host(call, {.device = "cuda"}, "many terms");
+        EXPECT_EQ(fake_cuda::counts().launches - before, 3u);  // 1000 terms, 63, 4
+        expect_same_as_host(call, {.on_device = 0, .device = "cuda"}, "many terms from the host");
+      }
+    }
+  }
+}
+
+TEST_F(RowCalls, OneTermAndNone) {
+  for (const mm_op op : kTermOperations) {
+    expect_same_as_host(terms(op, 3, 1, 2, true), {.device = "cuda"}, "one term");
+    expect_same_as_host(terms(op, 3, 0, 2, true), {.on_device = 0, .device = "cuda"}, "no terms");
   }
 }
 

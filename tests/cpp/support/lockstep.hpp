@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs device code on the host: the lanes of a group of threads take turns on one host thread and exchange
-// values at the same calls as on the device.
+// Runs device code on the host: the lanes of one or several groups of threads, a warp, take turns on one host
+// thread and exchange values at the same calls as on the device.
 //
 // LockstepGroup<kThreads> replaces cuda::ThreadGroup<kThreads> (arch/cuda/thread_group.cuda.hpp). Each lane
-// is a fiber. At a shuffle, ballot or sync a lane deposits its value, lets the other lanes run up to the same
-// call, and then reads their values. If lanes arrive at different calls, they have diverged. That is
-// undefined behaviour on the device and an error here, as it is if a lane ends while others wait.
+// is a fiber. At a shuffle, ballot or sync a lane deposits its value, lets the other lanes of the warp run up
+// to the same call, and then reads the values of its group. If lanes arrive at different calls, they have
+// diverged. That is undefined behaviour on the device and an error here, as it is if a lane ends while others
+// wait. Groups of one lane exchange nothing, on the device too.
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@ class LockstepError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-/// A call at which all lanes of a group synchronize.
+/// A call at which all lanes of a warp synchronize.
 struct SyncPoint {
   std::uint64_t ordinal = 0;  ///< counts the lane's synchronizations, from 1
   const char* operation = "";
@@ -33,12 +34,14 @@ struct SyncPoint {
   unsigned size = 0;  ///< bytes of the value
 };
 
-/// The lanes of one group and the values they exchange.
+/// The lanes of a warp and the values they exchange.
 class Lockstep {
  public:
   static constexpr unsigned kMaxLanes = 32;
   static constexpr std::size_t kMaxValue = 8;
   using Value = std::array<std::byte, kMaxValue>;
+
+  [[nodiscard]] unsigned lanes() const { return lanes_; }
 
   /// Runs `body` once for each lane number below `lanes`. Throws what a lane has thrown, or LockstepError.
   static void run(unsigned lanes, const std::function<void(Lockstep&, unsigned)>& body);
@@ -88,7 +91,8 @@ class Lockstep {
   std::array<std::array<Deposit, kMaxLanes>, 2> deposits_{};
 };
 
-/// The group that device code sees: one object per lane. See cuda::ThreadGroup.
+/// The group that device code sees: one object per lane, that of lane `lane` of the warp. See
+/// cuda::ThreadGroup.
 template <unsigned kThreads>
 class LockstepGroup {
   static_assert(kThreads >= 1 && kThreads <= Lockstep::kMaxLanes && (kThreads & (kThreads - 1)) == 0);
@@ -96,24 +100,25 @@ class LockstepGroup {
  public:
   static constexpr unsigned kSize = kThreads;
 
-  LockstepGroup(Lockstep& lockstep, unsigned lane) : lockstep_(&lockstep), lane_(lane) {}
+  LockstepGroup(Lockstep& lockstep, unsigned lane)
+      : lockstep_(&lockstep), lane_(lane), first_(lane / kThreads * kThreads) {}
 
-  [[nodiscard]] unsigned lane() const { return lane_; }
+  [[nodiscard]] unsigned lane() const { return lane_ - first_; }
 
   template <class T>
   T shuffle(T value, unsigned source, const char* file = __builtin_FILE(),
             int line = __builtin_LINE()) const {
     if constexpr (kSize == 1) return value;
     lockstep_->synchronize_with(lane_, "shuffle", value, file, line);
-    return lockstep_->read<T>(lane_, source % kSize);
+    return lockstep_->read<T>(lane_, first_ + source % kSize);
   }
   template <class T>
   T from_above(T value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
-    return shuffle(value, lane_ + 1, file, line);
+    return shuffle(value, lane() + 1, file, line);
   }
   template <class T>
   T from_below(T value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
-    return shuffle(value, lane_ + kSize - 1, file, line);
+    return shuffle(value, lane() + kSize - 1, file, line);
   }
 
   [[nodiscard]] std::uint32_t ballot(bool condition, const char* file = __builtin_FILE(),
@@ -122,15 +127,18 @@ class LockstepGroup {
     lockstep_->synchronize_with(lane_, "ballot", condition, file, line);
     std::uint32_t bits = 0;
     for (unsigned lane = 0; lane < kSize; ++lane) {
-      bits |= static_cast<std::uint32_t>(lockstep_->read<bool>(lane_, lane)) << lane;
+      bits |= static_cast<std::uint32_t>(lockstep_->read<bool>(lane_, first_ + lane)) << lane;
     }
     return bits;
   }
 
-  /// The group is a warp of its own.
   [[nodiscard]] bool any_in_warp(bool condition, const char* file = __builtin_FILE(),
                                  int line = __builtin_LINE()) const {
-    return ballot(condition, file, line) != 0;
+    if constexpr (kSize == 1) return condition;
+    lockstep_->synchronize_with(lane_, "any_in_warp", condition, file, line);
+    bool any = false;
+    for (unsigned lane = 0; lane < lockstep_->lanes(); ++lane) any |= lockstep_->read<bool>(lane_, lane);
+    return any;
   }
 
   void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
@@ -139,7 +147,8 @@ class LockstepGroup {
 
  private:
   Lockstep* lockstep_;
-  unsigned lane_;
+  unsigned lane_;   // of the warp
+  unsigned first_;  // the group's lane 0
 };
 
 /// Calls body(group) for each lane of a group of kThreads threads.
@@ -147,6 +156,15 @@ template <unsigned kThreads, class Body>
 void run_lockstep(Body body) {
   Lockstep::run(kThreads, [&body](Lockstep& lockstep, unsigned lane) {
     body(LockstepGroup<kThreads>(lockstep, lane));
+  });
+}
+
+/// Calls body(group, index) for each lane of groups 0 .. groups - 1 of kThreads threads, which make up a
+/// warp: code that lets some of them skip an exchange diverges. On input: groups kThreads <= 32.
+template <unsigned kThreads, class Body>
+void run_lockstep_warp(unsigned groups, Body body) {
+  Lockstep::run(groups * kThreads, [&body](Lockstep& lockstep, unsigned lane) {
+    body(LockstepGroup<kThreads>(lockstep, lane), lane / kThreads);
   });
 }
 

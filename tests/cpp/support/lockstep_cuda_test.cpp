@@ -96,6 +96,27 @@ TEST(DeviceLockstep, DivergenceIsAnError) {
   EXPECT_NE(failure_of(absent_lane).find("lane 1 never synchronized"), std::string::npos);
 }
 
+TEST(DeviceLockstep, GroupsOfAWarpExchangeAmongThemselves) {
+  run_lockstep_warp<4>(3, [](LockstepGroup<4> group, unsigned index) {
+    const std::uint32_t own = 10 * index + group.lane();
+    EXPECT_EQ(group.from_above(own), 10 * index + (group.lane() + 1) % 4);
+    EXPECT_EQ(group.shuffle(own, 2), 10 * index + 2);
+    EXPECT_EQ(group.ballot(index == 1 && group.lane() == 3), index == 1 ? 8U : 0U);
+    EXPECT_TRUE(group.any_in_warp(index == 1));
+    EXPECT_FALSE(group.any_in_warp(index == 3));
+  });
+}
+
+// `||` lets the groups whose first operand is true skip the exchange of the second.
+TEST(DeviceLockstep, GroupsOfAWarpThatDivergeAreAnError) {
+  const auto skips = [](LockstepGroup<2> group, unsigned index) {
+    (void)(index == 1 || group.ballot(true) != 0);
+    group.sync();
+  };
+  EXPECT_THROW(run_lockstep_warp<2>(2, skips), LockstepError);
+  EXPECT_NO_THROW(run_lockstep_warp<2>(1, skips));
+}
+
 TEST(DeviceLockstep, LanesThatEndEarlyAreAnError) {
   for (unsigned early = 0; early < 4; ++early) {
     for (unsigned rounds = 0; rounds < 3; ++rounds) {

@@ -6,39 +6,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "modmul/division.hpp"
 #include "modmul/division32/item.cuda.hpp"
 #include "modmul/division32/shapes.cuda.hpp"
 #include "modmul/division32/shared_divisor.hpp"
-#include "support/device_multiplier.hpp"
+#include "row_words.hpp"
 
 namespace manymod::test {
 namespace {
 
 using division32::RowOperation;
-
-Words shorter(const Words& a) { return sized(a, significant_words(a)); }
-
-Words residue(const Words& a, const Words& n) {
-  const naive::Limbs u = naive::limbs(a, (a.size() + 1) / 2);
-  const Words short_n = shorter(n);
-  Divisor divisor;
-  divisor.assign(naive::limbs(short_n, (short_n.size() + 1) / 2));
-  naive::Limbs r(divisor.limbs());
-  std::vector<std::uint64_t> scratch(Divisor::scratch_limbs(u.size()));
-  divisor.remainder_var(r, u, scratch.data());
-  return sized(naive::digits(r), n.size());
-}
-
-Words sum(Words a, const Words& b) {
-  std::uint64_t carry = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    carry += std::uint64_t{a[i]} + (i < b.size() ? b[i] : 0);
-    a[i] = static_cast<std::uint32_t>(carry);
-    carry >>= 32;
-  }
-  return a;
-}
 
 /// -a mod 2^(32 words).
 Words negated(Words a) {
@@ -46,18 +22,22 @@ Words negated(Words a) {
   return sum(a, {1});
 }
 
-Words expected(RowOperation operation, const Words& x, const Words& y, const Words& n) {
+Words expected(RowOperation operation, const Words& x, const Words& y, const Words& z, const Words& n) {
   const std::size_t wide = n.size() + 1;
-  if (operation == RowOperation::multiply) return residue(naive::multiply(x, y), n);
+  if (operation == RowOperation::multiply) return residue(sum(naive::multiply(x, y), z), n);
   if (operation == RowOperation::add) return residue(sum(sized(x, wide), y), n);
   const Words less = sized(residue(y, n), wide);
   return residue(sum(sum(sized(x, wide + 1), sized(n, wide + 1)), negated(sized(less, wide + 1))), n);
 }
 
-/// One item: words that kernels read and write, with guards around the result.
+/// `words`, and as many zeros behind them.
+Words with_zeros(const Words& words) { return sized(words, 2 * words.size()); }
+
+/// One item: words that kernels read and write, with guards around the result. Unless they are replaced in
+/// place, a second group of the warp computes with the same modulus and zeros, which are below it.
 struct Case {
   RowOperation operation = RowOperation::multiply;
-  Words x, y, n;
+  Words x, y, z, n;
   bool own = false;
   std::size_t result_words = 0;
   unsigned modulus_bits = 0;          ///< 0: those of the kernel's words
@@ -65,33 +45,40 @@ struct Case {
   unsigned replaced = 0;
 
   division32::Job job{};
-  ModulusClass kind = ModulusClass::even;
+  ModulusClass kinds[2] = {ModulusClass::even, ModulusClass::even};
   std::uint32_t failed = 0;
 
   template <unsigned kThreads, unsigned kPerThread, bool kOwn>
   Words run() {
     constexpr unsigned kWords = kThreads * kPerThread;
-    job.x = rows(in_place == nullptr ? x.data() : in_place[0].data(), x);
-    job.y = rows(in_place == nullptr ? y.data() : in_place[1].data(), y);
-    job.modulus = rows(in_place == nullptr ? n.data() : in_place[2].data(), n);
-    GuardedResult own_result(result_words);
+    const unsigned groups = kOwn && in_place == nullptr && kThreads <= 16 ? 2 : 1;
+    const Words zeros[] = {with_zeros(x), with_zeros(y), with_zeros(z)};
+    const auto at = [&](unsigned i) { return in_place == nullptr ? zeros[i].data() : in_place[i].data(); };
+    Words moduli = n;
+    moduli.insert(moduli.end(), n.begin(), n.end());
+    job.x = rows_at(at(0), x.size());
+    job.y = rows_at(at(1), y.size());
+    job.z = rows_at(zeros[2].data(), z.size());
+    job.modulus = rows_at(in_place == nullptr ? moduli.data() : in_place[2].data(), n.size());
+    GuardedResult own_result(groups * result_words);
     GuardedResult& result = in_place == nullptr ? own_result : in_place[replaced];
     job.result = result.data();
     job.result_width = static_cast<std::uint32_t>(result_words);
+    job.result_stride = result_words;
     job.operation = operation;
-    job.count = 1;
+    job.count = groups;
     if (kOwn) {
       job.modulus_bits = modulus_bits == 0 ? 32 * kWords : modulus_bits;
-      job.kinds = &kind;
+      job.kinds = kinds;
       job.failed = &failed;
     } else {
       const std::size_t limbs = (significant_words(n) + 1) / 2;
       job.divisor = division32::shared_divisor(naive::limbs(n, limbs), kWords);
     }
-    GuardedColumns memory(1, kWords);
-    run_lockstep<kThreads>([&](LockstepGroup<kThreads> group) {
+    GuardedColumns memory(groups, kWords);
+    run_lockstep_warp<kThreads>(groups, [&](LockstepGroup<kThreads> group, unsigned index) {
       const division32::Item<LockstepGroup<kThreads>, kPerThread, kOwn> item(
-          group, {memory.column(0), memory.stride()}, job, 0);
+          group, {memory.column(index), memory.stride()}, job, index);
       if (operation == RowOperation::multiply) {
         item.multiply(true);
       } else {
@@ -99,30 +86,29 @@ struct Case {
       }
     });
     EXPECT_TRUE(result.guards_intact() && memory.guards_intact());
-    return result.words();
-  }
-
- private:
-  static division32::Rows rows(const std::uint32_t* words, const Words& number) {
-    return {words, 0, static_cast<std::uint32_t>(number.size()), 0, number.size() % 4 == 0};
+    if (groups == 2) {
+      EXPECT_EQ(kinds[0], kinds[1]);
+    }
+    return sized(result.words(), result_words);
   }
 };
 
 template <unsigned kThreads, unsigned kPerThread>
-void check(RowOperation operation, const Words& x, const Words& y, const Words& n) {
-  const Words right = expected(operation, x, y, n);
+void check(RowOperation operation, const Words& x, const Words& y, const Words& z, const Words& n) {
+  const Words right = expected(operation, x, y, z, n);
   for (const bool own : {false, true}) {
     Case item;
     item.operation = operation;
     item.x = x;
     item.y = y;
+    item.z = z;
     item.n = n;
-    item.result_words = n.size() + (own ? 2 : 0);
+    item.result_words = n.size() + (own ? 4 : 0);
     const Words found =
         own ? item.run<kThreads, kPerThread, true>() : item.run<kThreads, kPerThread, false>();
     ASSERT_EQ(found, sized(right, item.result_words)) << kThreads << "x" << kPerThread << " own " << own;
     if (!own) continue;
-    ASSERT_EQ(item.kind, ModulusClass::compute);
+    ASSERT_EQ(item.kinds[0], ModulusClass::compute);
     ASSERT_EQ(item.failed, 0u);
   }
 }
@@ -150,7 +136,8 @@ void check_widths(bool products, unsigned rounds) {
       const Words& y = numbers[i < 3 ? 2 : generate.below(numbers.size())];
       for (const RowOperation operation : kOperations) {
         if ((operation == RowOperation::multiply) != products) continue;
-        check<kThreads, kPerThread>(operation, x, y, n);
+        const Words z = products && i % 2 == 0 ? numbers[generate.below(numbers.size())] : Words();
+        check<kThreads, kPerThread>(operation, x, y, z, n);
         if (::testing::Test::HasFatalFailure()) return;
       }
     }
@@ -178,7 +165,8 @@ TEST(Division32, AllNumbersOfSmallModuli) {
     for (std::uint32_t x = 0; x < 2 * n; ++x) {
       for (std::uint32_t y = 0; y < 2 * n; ++y) {
         for (const RowOperation operation : kOperations) {
-          check<1, 4>(operation, word_number(x, 4), word_number(y, 4), word_number(n, 4));
+          const Words z = operation == RowOperation::multiply ? word_number(x ^ y, 4) : Words();
+          check<1, 4>(operation, word_number(x, 4), word_number(y, 4), z, word_number(n, 4));
         }
       }
     }
@@ -197,7 +185,8 @@ TEST(Division32, OperandsNarrowerAndWiderThanTheModulus) {
       item.y = y.empty() ? Words(2, 0) : y;
       item.n = n;
       item.result_words = 12;
-      const Words right = expected(operation, sized(x, 8), sized(item.y, 8), sized(n, 8));
+      if (operation == RowOperation::multiply) item.z = edge_words(generate, width);
+      const Words right = expected(operation, sized(x, 8), sized(item.y, 8), item.z, sized(n, 8));
       EXPECT_EQ((item.run<1, 8, false>()), sized(right, 12));
       EXPECT_EQ((item.run<1, 8, true>()), sized(right, 12));
       EXPECT_EQ((item.run<2, 8, true>()), sized(right, 12));
@@ -215,7 +204,7 @@ TEST(Division32, ModuliWithoutResults) {
       item.result_words = 8;
       item.modulus_bits = 200;
       EXPECT_EQ((item.run<1, 8, true>()), Words(8, 0));
-      EXPECT_EQ(item.kind, zero ? ModulusClass::zero : ModulusClass::too_wide);
+      EXPECT_EQ(item.kinds[0], zero ? ModulusClass::zero : ModulusClass::too_wide);
       EXPECT_EQ(item.failed, 1u);
       item.failed = 0;
       EXPECT_EQ((item.run<2, 8, true>()), Words(8, 0));
@@ -241,7 +230,7 @@ TEST(Division32, ResultsInPlaceOfOperands) {
       item.replaced = which;
       item.n = n;
       item.result_words = 16;
-      EXPECT_EQ((item.run<2, 8, true>()), expected(operation, x, y, n));
+      EXPECT_EQ((item.run<2, 8, true>()), expected(operation, x, y, {}, n));
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "gpu/program/interpreter.cuda.hpp"
 #include "modmul/division32/item.cuda.hpp"
 #include "modmul/division32/shapes.cuda.hpp"
+#include "modmul/division32/term_item.cuda.hpp"
 #include "modmul/dpf52/multiplier.cuda.hpp"
 #include "modmul/dpf52/shapes.cuda.hpp"
 #include "modmul/rns_float/multiplier.cuda.hpp"
@@ -49,6 +50,8 @@ class OneThread {
   void sync() const {}
 };
 
+constexpr std::uint32_t kWarp = 32;
+
 /// The work of one thread in run_program of gpu/program/kernel.cuh.
 template <class Multiplier, class Group>
 void run_thread(const Group& group, const gpu::ProgramJob& job, const Thread& thread) {
@@ -71,10 +74,11 @@ void run_program(const Launch& launch, void** parameters) {
   } else {
     using Group = test::LockstepGroup<kThreads>;
     SharedMemory shared(launch);
-    for (std::uint32_t first = 0; first < launch.grid * launch.block; first += kThreads) {
+    const std::uint32_t groups = std::min(launch.block, kWarp) / kThreads;
+    for (std::uint32_t first = 0; first < launch.grid * launch.block; first += groups * kThreads) {
       if (first % launch.block == 0) shared.forget();
-      test::run_lockstep<kThreads>([&](const Group& group) {
-        const std::uint32_t index = first + group.lane();
+      test::run_lockstep_warp<kThreads>(groups, [&](const Group& group, unsigned of_warp) {
+        const std::uint32_t index = first + of_warp * kThreads + group.lane();
         const Thread thread{index, launch.grid * launch.block, shared.of(index % launch.block)};
         run_thread<Multiplier<Group, kPerThread>>(group, job, thread);
       });
@@ -82,31 +86,61 @@ void run_program(const Launch& launch, void** parameters) {
   }
 }
 
-/// run_item of modmul/division32/kernel.cuh for each group of a launch.
+/// run_group of modmul/division32/kernel.cuh for each warp of a launch, without the groups beyond the last
+/// result.
+template <unsigned kThreads, unsigned kPerThread, class Compute>
+void run_groups(const Launch& launch, const division32::Job& job, const Compute& compute) {
+  const unsigned groups_of_block = launch.block / kThreads;
+  std::vector<std::uint32_t> words(launch.shared_bytes / sizeof(std::uint32_t));
+  const auto memory_of = [&](std::uint32_t result) {
+    const std::size_t first =
+        std::size_t{result % groups_of_block} * division32::memory_words(kThreads * kPerThread);
+    return LaneMemory{words.data() + first, 1};
+  };
+  constexpr std::uint32_t kGroups = kWarp / kThreads;
+  for (std::uint32_t first = 0; first < job.count; first += kGroups) {
+    if (first % groups_of_block == 0) std::ranges::fill(words, 0xa5a5a5a5u);
+    const std::uint32_t groups = std::min(kGroups, job.count - first);
+    if constexpr (kThreads == 1) {
+      for (std::uint32_t i = 0; i < groups; ++i) compute(OneThread(), memory_of(first + i), first + i);
+    } else {
+      test::run_lockstep_warp<kThreads>(groups, [&](const auto& group, std::uint32_t i) {
+        compute(group, memory_of(first + i), first + i);
+      });
+    }
+  }
+}
+
+/// run_item of modmul/division32/kernel.cuh.
 template <unsigned kThreads, unsigned kPerThread, bool kOwn, bool kProduct>
 void run_items(const Launch& launch, void** parameters) {
   const auto& job = argument<division32::Job>(parameters);
-  const auto compute = [&](const auto& group, std::uint32_t item, LaneMemory memory) {
-    const division32::Item<std::remove_cvref_t<decltype(group)>, kPerThread, kOwn> computed(group, memory,
-                                                                                            job, item);
-    if constexpr (kProduct) {
-      computed.multiply(true);
-    } else {
-      computed.add_or_subtract(true);
-    }
-  };
-  const unsigned groups = launch.block / kThreads;
-  std::vector<std::uint32_t> words(launch.shared_bytes / sizeof(std::uint32_t));
-  for (std::uint32_t item = 0; item < job.count; ++item) {
-    if (item % groups == 0) std::ranges::fill(words, 0xa5a5a5a5u);
-    const LaneMemory memory{words.data() + item % groups * division32::memory_words(kThreads * kPerThread),
-                            1};
-    if constexpr (kThreads == 1) {
-      compute(OneThread(), item, memory);
-    } else {
-      test::run_lockstep<kThreads>([&](const auto& group) { compute(group, item, memory); });
-    }
-  }
+  run_groups<kThreads, kPerThread>(
+      launch, job, [&](const auto& group, LaneMemory memory, std::uint32_t item) {
+        using Group = std::remove_cvref_t<decltype(group)>;
+        const division32::Item<Group, kPerThread, kOwn> computed(group, memory, job, item);
+        if constexpr (kProduct) {
+          computed.multiply(true);
+        } else {
+          computed.add_or_subtract(true);
+        }
+      });
+}
+
+/// run_terms of modmul/division32/kernel.cuh.
+template <unsigned kThreads, unsigned kPerThread, bool kOwn, bool kProduct>
+void run_terms(const Launch& launch, void** parameters) {
+  const auto& job = argument<division32::Job>(parameters);
+  run_groups<kThreads, kPerThread>(
+      launch, job, [&](const auto& group, LaneMemory memory, std::uint32_t result) {
+        using Group = std::remove_cvref_t<decltype(group)>;
+        const division32::TermItem<Group, kPerThread, kOwn> computed(group, memory, job, result);
+        if constexpr (kProduct) {
+          computed.multiply(true);
+        } else {
+          computed.add(true);
+        }
+      });
 }
 
 }  // namespace
@@ -132,16 +166,23 @@ void install_kernels() {
   add_kernel("dpf52_" #threads "x" #per_thread, &run_program<dpf52::Multiplier, threads, per_thread>);
   MM_DPF52_SHAPES(SHAPE)
 #undef SHAPE
-#define SHAPE(threads, per_thread, blocks, own_blocks)                                                      \
-  add_kernel("division32_product_" #threads "x" #per_thread, &run_items<threads, per_thread, false, true>); \
-  add_kernel("division32_product_own_" #threads "x" #per_thread, &run_items<threads, per_thread, true, true>);
+#define KERNELS(name, run, threads, per_thread, product)                                                  \
+  add_kernel("division32_" name "_" #threads "x" #per_thread, &run<threads, per_thread, false, product>); \
+  add_kernel("division32_" name "_own_" #threads "x" #per_thread, &run<threads, per_thread, true, product>);
+#define SHAPE(threads, per_thread, blocks, own_blocks) \
+  KERNELS("product", run_items, threads, per_thread, true)
   MM_DIVISION32_PRODUCTS(SHAPE)
 #undef SHAPE
-#define SHAPE(threads, per_thread, blocks, own_blocks)                                                   \
-  add_kernel("division32_sum_" #threads "x" #per_thread, &run_items<threads, per_thread, false, false>); \
-  add_kernel("division32_sum_own_" #threads "x" #per_thread, &run_items<threads, per_thread, true, false>);
+#define SHAPE(threads, per_thread, blocks, own_blocks)  \
+  KERNELS("sum", run_items, threads, per_thread, false) \
+  KERNELS("term_sum", run_terms, threads, per_thread, false)
   MM_DIVISION32_SUMS(SHAPE)
 #undef SHAPE
+#define SHAPE(threads, per_thread, blocks, own_blocks) \
+  KERNELS("term_product", run_terms, threads, per_thread, true)
+  MM_DIVISION32_TERM_PRODUCTS(SHAPE)
+#undef SHAPE
+#undef KERNELS
   // For moduli of up to 512 bits.
   add_kernel("rns_float_half_8x6", &run_program<rns_float::half::Multiplier, 8, 6>);
   add_kernel("rns_float_full_4x6", &run_program<rns_float::full::Multiplier, 4, 6>);
