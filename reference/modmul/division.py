@@ -149,6 +149,45 @@ def divmod_reciprocal(a: Words, b: Words, word_bits: int = 64) -> tuple[Words, W
     return tuple(quotient), _denormalise(u[:n], shift, word_bits)
 
 
+def reciprocal_by_bits(d: int, word_bits: int) -> int:
+    """`reciprocal_2by1`, by as many conditional subtractions as a word has bits."""
+    radix = 1 << word_bits
+    rest, quotient = radix - 1 - d, 0
+    for _ in range(word_bits):
+        rest = 2 * rest + 1
+        subtracts = rest >= d
+        rest -= d * subtracts
+        quotient = 2 * quotient + subtracts
+        assert 0 <= rest < d
+    return quotient
+
+
+def remainder_constant_time(x: Words, n: Words, word_bits: int = 64) -> int:
+    """``x mod n`` for any n whose top word is not 0, by operations that depend on sizes and n's bit length.
+
+    Each word of x below its top L takes one quotient digit, of the top two words of the remainder, shifted as
+    n is, by n's top word. It is at most 2 too large (Knuth, 4.3.1, theorem B): what is left is at least -2 n.
+    """
+    size, radix, value = len(n), 1 << word_bits, from_words(n, word_bits)
+    shift = size * word_bits - value.bit_length()
+    top = (value << shift) >> (size - 1) * word_bits
+    reciprocal = reciprocal_by_bits(top, word_bits)
+    if len(x) < size:
+        return from_words(x, word_bits)
+    rest = from_words(x[len(x) - size :], word_bits)
+    for low in (None, *reversed(x[: len(x) - size])):
+        rest = rest if low is None else rest * radix + low
+        assert rest < radix * value
+        u1, u0 = divmod((rest << shift) >> (size - 1) * word_bits, radix)
+        assert u1 <= top
+        digit = radix - 1 if u1 == top else divide_2by1(u1, u0, top, reciprocal, word_bits)[0]
+        rest -= digit * value
+        assert -2 * value <= rest < value
+        for _ in range(2):
+            rest += value * (rest < 0)
+    return rest
+
+
 def _normalise(a: Words, b: Words, word_bits: int) -> tuple[int, list[int], Words]:
     """Shift so that the divisor is normalised; the dividend gets one more word than it has."""
     divisor = normalised(b)

@@ -15,6 +15,8 @@ from reference.modmul.division import (
     divmod_reciprocal,
     reciprocal_2by1,
     reciprocal_3by2,
+    reciprocal_by_bits,
+    remainder_constant_time,
 )
 from reference.modmul.power_of_two import EvenSplit, PowerOfTwoRing, inverse_power_of_two
 from reference.modmul.scalar64 import Montgomery, product, square, word_inverse
@@ -183,6 +185,13 @@ def test_division_exhaustive(word_bits: int) -> None:
             for divide in (divmod_knuth, divmod_reciprocal):
                 quotient, rest = divide(a_words, b_words, word_bits)
                 assert (from_words(quotient, word_bits), from_words(rest, word_bits)) == divmod(a, b)
+            assert remainder_constant_time(a_words, normalised(b_words), word_bits) == a % b
+
+
+@pytest.mark.parametrize("word_bits", range(2, 9))
+def test_reciprocals_by_bits(word_bits: int) -> None:
+    for d in range(1 << (word_bits - 1), 1 << word_bits):
+        assert reciprocal_by_bits(d, word_bits) == reciprocal_2by1(d, word_bits)
 
 
 @given(st.integers(0, 2**700 - 1), st.integers(1, 2**400 - 1), st.sampled_from([8, 32, 64]))
@@ -192,6 +201,7 @@ def test_division_random(a: int, b: int, word_bits: int) -> None:
     for divide in (divmod_knuth, divmod_reciprocal):
         quotient, rest = divide(a_words, b_words, word_bits)
         assert (from_words(quotient, word_bits), from_words(rest, word_bits)) == divmod(a, b)
+    assert remainder_constant_time(a_words, normalised(b_words), word_bits) == a % b
 
 
 def test_division_worst_cases() -> None:
@@ -206,6 +216,7 @@ def test_division_worst_cases() -> None:
                 for divide in (divmod_knuth, divmod_reciprocal):
                     q_words, r_words = divide(a_words, b_words)
                     assert (from_words(q_words), from_words(r_words)) == (quotient, rest)
+                assert remainder_constant_time(a_words, normalised(b_words)) == rest
     with pytest.raises(ZeroDivisionError):
         divmod_knuth((1, 2), (0, 0))
 

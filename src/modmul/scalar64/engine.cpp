@@ -83,27 +83,28 @@ class Scalar64Engine final : public Engine {
   /// The cost for operands no wider than the modulus.
   static double reduced_cost_ns(const Job& job, double limbs, double product_ns) {
     const double bits = static_cast<double>(job.y.width * kLimbBits);
-    // Constant-time sums and products are computed in Montgomery form, which a modulus of their own needs.
-    const bool in_montgomery_form = job.timing == TimingClass::secret;
+    // Constant-time products are computed in Montgomery form, which a modulus of their own needs; operands of
+    // constant-time sums are reduced by a quotient digit.
+    const bool secret = job.timing == TimingClass::secret;
     const double preparation_ns = job.shared == nullptr ? 20 * product_ns : 0;
-    const double preparation_of_terms_ns = in_montgomery_form ? preparation_ns : 0;
+    const double digit_ns =
+        job.shared == nullptr ? 150 : 0;  // what constant-time division needs of a modulus
+    const double preparation_of_terms_ns = secret ? preparation_ns : 0;
     const auto terms = static_cast<double>(job.terms);
     switch (job.op) {
       case Operation::addmod:
       case Operation::submod:
       case Operation::negmod:
-        return in_montgomery_form ? preparation_ns + 3 * product_ns : 10 + 3 * limbs;
+        return secret ? 40 + digit_ns + 12 * limbs : 10 + 3 * limbs;
       case Operation::mulmod:
       case Operation::sqrmod:
-        return 40 + 2 * product_ns + (in_montgomery_form ? preparation_ns : 0);
+        return 40 + 2 * product_ns + (secret ? preparation_ns : 0);
       case Operation::fmamod:
-        return 40 + (in_montgomery_form ? 5 : 2) * product_ns + preparation_of_terms_ns;
+        return 40 + 2 * product_ns + preparation_of_terms_ns;
       case Operation::summod:
-        return 40 + product_ns + terms * (in_montgomery_form ? product_ns : 4 + limbs) +
-               preparation_of_terms_ns;
+        return secret ? digit_ns + terms * (20 + 6 * limbs) : 40 + product_ns + terms * (4 + limbs);
       case Operation::dotmod:
-        return 40 + product_ns + terms * (in_montgomery_form ? 2.5 : 0.6) * product_ns +
-               preparation_of_terms_ns;
+        return 40 + product_ns + terms * (secret ? 2.5 : 0.6) * product_ns + preparation_of_terms_ns;
       case Operation::prodmod:
         return 40 + (terms + 20) * product_ns + preparation_of_terms_ns;
       case Operation::invmod:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addition, subtraction, negation, multiplication, squaring and x y + z modulo n. Variable-time.
+#include "modmul/scalar64/carry_chains.hpp"
 #include "modmul/scalar64/operations.hpp"
 
 namespace manymod::scalar64 {
@@ -38,25 +39,46 @@ class Operands {
   }
 };
 
+/// r = x + y, x - y or -x, by the operation, mod n. On input: x, y < n. Aliasing: r may be x or y. Timing:
+/// variable.
+void combine(Operation op, std::span<Limb> r, std::span<const Limb> x, std::span<const Limb> y,
+             std::span<const Limb> n) {
+  const std::size_t size = r.size();
+  if (op == Operation::addmod) {
+    const Limb carry = add_chained(r.data(), x.data(), y.data(), size);
+    if (carry != 0 || !limbs::less_var(r, n)) subtract_chained(r.data(), r.data(), n.data(), size);
+  } else if (op == Operation::submod) {
+    const Limb borrow = subtract_chained(r.data(), x.data(), y.data(), size);
+    if (borrow != 0) add_chained(r.data(), r.data(), n.data(), size);
+  } else {
+    limbs::negate_mod(r, x, n);
+  }
+}
+
 /// Sums, differences and negatives of operands of any size and sign.
 void run_any_sums(const BucketRun& run) {
   const Job& job = run.job;
   ModulusCursor moduli(run.kernels, job, run.limbs, parts_needed(job));
   Operands operands(run);
-  const std::span<Limb> r = operands.result();
+  const bool bare =
+      job.modulus.negative == nullptr && job.result.negative == nullptr && job.result.width == run.limbs;
   for (const std::size_t item : run.items) {
     if (job.stop.requested()) return;
     const Modulus& n = moduli.at(item);
     const std::span<const Limb> x = operands.x(item, n);
-    if (job.op == Operation::negmod) {
-      limbs::negate_mod(r, x, n.value());
-    } else if (job.op == Operation::addmod) {
-      limbs::add_mod(r, x, operands.y(item, n), n.value());
-    } else {
-      limbs::sub_mod(r, x, operands.y(item, n), n.value());
-    }
+    const std::span<const Limb> y = job.op == Operation::negmod ? x : operands.y(item, n);
+    // Where nothing else is to be written, and the result does not replace the modulus, it is computed in its
+    // place.
+    const std::span<Limb> place = job.result.magnitude(item);
+    const bool in_place = bare && place.data() != n.value().data();
+    const std::span<Limb> r = in_place ? place : operands.result();
     if (job.stop.was_requested()) return;
-    finish_item(job, item, r, n.value());
+    combine(job.op, r, x, y, n.value());
+    if (in_place) {
+      job.status[item] = ItemStatus::ok;
+    } else {
+      finish_item(job, item, r, n.value());
+    }
   }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addition, subtraction, negation, multiplication and squaring, and sums and products of terms, modulo an odd
-// n. Constant-time.
+// n. Constant-time: operands of sums are reduced by constant-time division, those of products in Montgomery
+// form.
 #include "modmul/scalar64/operations.hpp"
 
 namespace manymod::scalar64 {
 namespace {
 
-/// One item after another, in Montgomery form where operands have to be reduced: no division depends on them.
+/// One item after another.
 class SecretRun {
  public:
   explicit SecretRun(const BucketRun& run)
@@ -17,35 +18,33 @@ class SecretRun {
 
   /// The residue of an item, 0 <= r < n, valid until the next call. Timing: the sizes and signs of the
   /// operands, and the bit length of n, are public.
-  std::span<const Limb> residue(std::size_t item, const Montgomery& mont) {
+  std::span<const Limb> residue(std::size_t item, const Modulus& n) {
     switch (job_.op) {
       case Operation::mulmod:
-        load_product(item, item, mont);
-        return first();
+        load_product(item, item, n.montgomery());
+        break;
       case Operation::fmamod:
-        load(job_.z, item, mont, second(), job_.z.is_negative(item));
-        mont.from_montgomery(total().data(), second().data(), scratch_.data());
-        load_product(item, item, mont);
-        limbs::add_mod(first(), first(), total(), mont.modulus());
-        return first();
+        reduce(job_.z, item, n, total(), job_.z.is_negative(item));
+        load_product(item, item, n.montgomery());
+        limbs::add_mod(first(), first(), total(), n.value());
+        break;
       case Operation::dotmod:
       case Operation::summod:
-        return sum(item, mont);
+        return sum(item, n);
       case Operation::prodmod:
-        return product(item, mont);
+        return product(item, n.montgomery());
       case Operation::sqrmod:
-        load(job_.x, item, mont, first(), false);
-        multiply(mont, job_.x.magnitude(item));
-        return first();
+        load(job_.x, item, n.montgomery(), first(), false);
+        multiply(n.montgomery(), job_.x.magnitude(item));
+        break;
       case Operation::negmod:
-        load(job_.x, item, mont, first(), !job_.x.is_negative(item));
+        reduce(job_.x, item, n, first(), !job_.x.is_negative(item));
         break;
       default:
-        load(job_.x, item, mont, first(), job_.x.is_negative(item));
-        load(job_.y, item, mont, second(), job_.y.is_negative(item) != (job_.op == Operation::submod));
-        limbs::add_mod(first(), first(), second(), mont.modulus());
+        reduce(job_.x, item, n, first(), job_.x.is_negative(item));
+        reduce(job_.y, item, n, second(), job_.y.is_negative(item) != (job_.op == Operation::submod));
+        limbs::add_mod(first(), first(), second(), n.value());
     }
-    mont.from_montgomery(first().data(), first().data(), scratch_.data());
     return first();
   }
 
@@ -59,19 +58,17 @@ class SecretRun {
   [[nodiscard]] std::span<Limb> second() { return storage_.part(limbs_, limbs_); }
   [[nodiscard]] std::span<Limb> total() { return storage_.part(2 * limbs_, limbs_); }
 
-  /// Sums of products are plain residues; sums of terms are in Montgomery form until the end.
-  std::span<const Limb> sum(std::size_t item, const Montgomery& mont) {
+  std::span<const Limb> sum(std::size_t item, const Modulus& n) {
     std::ranges::fill(total(), Limb{0});
     for (std::size_t term = 0; term < job_.terms && !job_.stop.requested(); ++term) {
       const std::size_t x = job_.term_index(job_.x, item, term);
       if (job_.op == Operation::dotmod) {
-        load_product(x, job_.term_index(job_.y, item, term), mont);
+        load_product(x, job_.term_index(job_.y, item, term), n.montgomery());
       } else {
-        load(job_.x, x, mont, first(), job_.x.is_negative(x));
+        reduce(job_.x, x, n, first(), job_.x.is_negative(x));
       }
-      limbs::add_mod(total(), total(), first(), mont.modulus());
+      limbs::add_mod(total(), total(), first(), n.value());
     }
-    if (job_.op == Operation::summod) mont.from_montgomery(total().data(), total().data(), scratch_.data());
     return total();
   }
 
@@ -90,6 +87,11 @@ class SecretRun {
   void load_product(std::size_t x, std::size_t y, const Montgomery& mont) {
     load(job_.x, x, mont, first(), job_.x.is_negative(x) != job_.y.is_negative(y));
     multiply(mont, job_.y.magnitude(y));
+  }
+
+  /// r = +-|operand| mod n.
+  void reduce(const BatchView& view, std::size_t item, const Modulus& n, std::span<Limb> r, bool negative) {
+    n.constant_time_divisor().remainder(r, view.magnitude(item), negative, job_.stop);
   }
 
   /// r = +-|operand| R mod n.
@@ -121,7 +123,7 @@ void run_linear_secret(const BucketRun& run) {
   for (const std::size_t item : run.items) {
     if (run.job.stop.requested()) return;
     const Modulus& n = moduli.at(item);
-    const std::span<const Limb> residue = items.residue(item, n.montgomery());
+    const std::span<const Limb> residue = items.residue(item, n);
     if (run.job.stop.was_requested()) return;
     finish_item(run.job, item, residue, n.value());
   }

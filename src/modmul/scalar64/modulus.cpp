@@ -7,6 +7,7 @@ void Modulus::assign(std::span<const Limb> n, unsigned parts) {
   value_ = n;
   parts_ = parts;
   if (has(kDivisor)) divisor_.assign(n);
+  if (has(kConstantTimeDivisor)) constant_time_divisor_.assign(n);
   if (!has(kMontgomery)) return;
   if (odd()) {
     montgomery_.assign(n);

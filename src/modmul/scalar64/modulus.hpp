@@ -6,6 +6,7 @@
 #include <span>
 
 #include "engine/engine.hpp"
+#include "modmul/constant_time_division.hpp"
 #include "modmul/division.hpp"
 #include "modmul/power_of_two.hpp"
 #include "modmul/scalar64/montgomery.hpp"
@@ -19,6 +20,8 @@ class Modulus {
   static constexpr unsigned kDivisor = 1;
   /// Part: Montgomery form modulo n's odd part, and the split of an even n.
   static constexpr unsigned kMontgomery = 2;
+  /// Part: a divisor for constant-time remainders.
+  static constexpr unsigned kConstantTimeDivisor = 4;
 
   explicit Modulus(const Kernels& kernels) : montgomery_(kernels) {}
 
@@ -34,6 +37,7 @@ class Modulus {
 
   [[nodiscard]] bool has(unsigned part) const { return (parts_ & part) != 0; }
   [[nodiscard]] const Divisor& divisor() const { return divisor_; }
+  [[nodiscard]] const ConstantTimeDivisor& constant_time_divisor() const { return constant_time_divisor_; }
   [[nodiscard]] const Montgomery& montgomery() const { return montgomery_; }  ///< modulo n, or n's odd part
   [[nodiscard]] const EvenSplit& split() const { return split_; }             ///< n even only
 
@@ -56,6 +60,7 @@ class Modulus {
   std::span<const Limb> value_;
   unsigned parts_ = 0;
   Divisor divisor_;
+  ConstantTimeDivisor constant_time_divisor_;
   Montgomery montgomery_;
   EvenSplit split_;
 };

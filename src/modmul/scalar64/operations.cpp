@@ -6,8 +6,26 @@
 
 namespace manymod::scalar64 {
 
+namespace {
+
+unsigned parts_needed_secret(Operation op) {
+  switch (op) {
+    case Operation::addmod:
+    case Operation::submod:
+    case Operation::negmod:
+    case Operation::summod:
+      return Modulus::kConstantTimeDivisor;
+    case Operation::fmamod:
+      return Modulus::kConstantTimeDivisor | Modulus::kMontgomery;
+    default:
+      return Modulus::kMontgomery;
+  }
+}
+
+}  // namespace
+
 unsigned parts_needed(Operation op, TimingClass timing, bool shared_modulus) {
-  if (timing == TimingClass::secret) return Modulus::kMontgomery;
+  if (timing == TimingClass::secret) return parts_needed_secret(op);
   switch (op) {
     case Operation::addmod:
     case Operation::submod:

@@ -20,8 +20,7 @@ struct BucketRun {
   std::size_t limbs;  ///< of every modulus in the bucket
 };
 
-/// The parts of class Modulus that an operation uses. A constant-time operation never divides, as long
-/// division is variable-time.
+/// The parts of class Modulus that an operation uses.
 unsigned parts_needed(Operation op, TimingClass timing, bool shared_modulus);
 inline unsigned parts_needed(const Job& job) {
   return parts_needed(job.op, job.timing, job.shared != nullptr);
