@@ -18,6 +18,10 @@ class Answer:
 
     #: results are written where they stay
     direct: bool = False
+    #: results are ints or mpz, which `store_objects` takes as well
+    of_objects: bool = False
+    #: ..mpz
+    mpz: bool = False
     #: there is no place for signs: no modulus may have them, not even a batch of which none is negative
     without_signs: bool = False
 
@@ -28,6 +32,10 @@ class Answer:
 
     def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
         """Keep results that were written into `buffers`."""
+        raise NotImplementedError
+
+    def store_objects(self, values: list[Any]) -> None:
+        """Keep all results, made elsewhere."""
         raise NotImplementedError
 
     def finish(self, null: NDArray[np.bool_] | None) -> Any:

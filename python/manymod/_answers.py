@@ -39,6 +39,8 @@ class _ScalarAnswer(Answer):
 
 
 class _ListAnswer(Answer):
+    of_objects = True
+
     def __init__(self, count: int, mpz: bool, out: Any) -> None:
         self.mpz = mpz
         if out is not None and (not isinstance(out, list) or len(out) != count):
@@ -52,6 +54,9 @@ class _ListAnswer(Answer):
             self.values.extend(part)
         else:
             self.values = part
+
+    def store_objects(self, values: list[Any]) -> None:
+        self.values = values
 
     def finish(self, null: NDArray[np.bool_] | None) -> Any:
         if null is not None:

@@ -214,6 +214,17 @@ class Plan:
     @property
     def variant(self) -> str: ...
     def variant_for(self, items: int) -> str: ...
+    def run_lists(
+        self,
+        count: int,
+        block: int,
+        operands: tuple[tuple[Any, ...], ...],
+        modulus: tuple[Any, ...],
+        signed_result: bool,
+        mpz: bool,
+        status: NDArray[np.uint8],
+        progress: Any,
+    ) -> tuple[list[Any], int]: ...
     def run(
         self,
         count: int,

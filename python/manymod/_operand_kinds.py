@@ -75,6 +75,8 @@ class Operand:
     copies: bool = True
     #: answers are gmpy2.mpz
     mpz: bool = False
+    #: the ints and mpz of a sequence
+    elements: Sequence[Any] | None = None
     null: NDArray[np.bool_] | None = None
     #: of an Arrow array, without its encoding
     arrow_type: Any = None
@@ -133,26 +135,28 @@ class Scalar(Operand):
 class Sequenced(Operand):
     """A sequence of Python ints or mpz."""
 
+    elements: Sequence[Any]
+
     def __init__(self, name: str, values: Sequence[Any], kind: Kind = Kind.LIST) -> None:
         self.name = name
         self.kind = kind
         try:
-            self.values, self.bits, self.signed, self.mpz = scan_ints(values)
+            self.elements, self.bits, self.signed, self.mpz = scan_ints(values)
         except TypeError as error:
             raise TypeError(f"{name}: {error}") from None
-        self.count = len(self.values)
+        self.count = len(self.elements)
 
     def rows(self, start: int, stop: int, width: int) -> Batch:
         """Convert these items."""
         limbs = np.empty((stop - start, width), np.uint64)
         signs = np.empty(stop - start, np.uint8) if self.signed else None
-        _core.ints_to_limbs(self.values, start, limbs, signs)
+        _core.ints_to_limbs(self.elements, start, limbs, signs)
         return limbs, signs
 
     def varied(self) -> NDArray[np.uint32]:
         """Limbs that each item needs."""
-        widths = np.empty(len(self.values), np.uint32)
-        _core.int_widths(self.values, widths)
+        widths = np.empty(len(self.elements), np.uint32)
+        _core.int_widths(self.elements, widths)
         return widths
 
 

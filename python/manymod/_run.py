@@ -15,13 +15,27 @@ from manymod._operand_kinds import Batch, Operand
 from manymod.errors import Status, _item_error
 from manymod.intarray import Limbs, Signs
 
-__all__ = ["Errors", "Kernel", "Progress", "Watched", "execute", "merge_nulls"]
+__all__ = [
+    "Errors",
+    "Kernel",
+    "ListKernel",
+    "Progress",
+    "Watched",
+    "execute",
+    "merge_nulls",
+]
 
 Progress = Callable[[int, int], Any]
 Errors = Literal["raise", "status"]
 
 #: Bytes of converted operands and results held at a time.
 RUN_BYTES = 64 << 20
+
+
+#: Of these, for operations that take no longer than conversions: they stay in the caches of a core.
+BLOCK_BYTES = 1 << 20
+#: Limbs of the longest integers that are converted in blocks, where rows are as wide as the longest of all.
+BLOCK_LIMBS = 256
 
 
 class Kernel(Protocol):
@@ -42,6 +56,23 @@ class Kernel(Protocol):
         """Return MM_OK or MM_ERR_ITEMS; raise on everything else."""
 
 
+class ListKernel(Protocol):
+    """Computes items of lists in blocks: `_core.Plan.run_lists`."""
+
+    def __call__(
+        self,
+        count: int,
+        block: int,
+        operands: tuple[tuple[Any, ...], ...],
+        modulus: tuple[Any, ...],
+        signed_result: bool,
+        mpz: bool,
+        status: NDArray[np.uint8],
+        progress: Progress | None,
+    ) -> tuple[list[Any], int]:
+        """Return the results, and MM_OK or MM_ERR_ITEMS; raise on everything else."""
+
+
 class _Column:
     """One operand in the runs of a batch."""
 
@@ -53,6 +84,14 @@ class _Column:
         #: copies of ours are zeroed after use
         self.secret = secret
         self.single = source.rows(0, 1, self.width) if source.count is None else None
+
+    def in_blocks(self) -> tuple[Any, ...] | None:
+        """What a ListKernel converts in blocks, or gets as limbs for all items; None if it does neither."""
+        if self.single is not None:
+            return None, *self.single
+        if self.source.elements is None or self.width > BLOCK_LIMBS:
+            return None
+        return self.source.elements, self.width, self.source.signed
 
     def read(self, start: int, stop: int) -> Batch:
         if self.single is not None:
@@ -149,6 +188,18 @@ class _Job:
             return []
         return _ends_of_runs(self.total, self.sent, self.modulus, self.answer.direct)
 
+    def run_all(self) -> bool:
+        """Compute all items in runs. Returns whether some have a status."""
+        some_bad = False
+        start = 0
+        try:
+            for stop in self.ends_of_runs():
+                some_bad |= self.run(start, stop)
+                start = stop
+        finally:
+            self.wipe_singles()
+        return some_bad
+
     def run(self, start: int, stop: int) -> bool:
         """Compute items [start, stop). Returns whether some have a status."""
         width = self.modulus.width_of(start, stop)
@@ -166,6 +217,22 @@ class _Job:
         finally:
             self._wipe(batches)
         self.answer.store(start, stop, limbs, signs)
+        return code == _core.MM_ERR_ITEMS
+
+    def run_lists(self, kernel: ListKernel) -> bool | None:
+        """Compute all items of lists in blocks. Returns whether some have a status; None: it cannot."""
+        if not self.answer.of_objects or self.null is not None:
+            return None
+        sent = [described for column in self.sent if (described := column.in_blocks()) is not None]
+        if len(sent) < len(self.sent):
+            return None
+        *operands, modulus = sent
+        row_bytes = 8 * (self.modulus.width + sum(column.width for column in self.sent))
+        signed, mpz = self.modulus.source.signed, self.answer.mpz
+        block = max(32, BLOCK_BYTES // row_bytes)
+        arguments = (tuple(operands), modulus, signed, mpz, self.status, self.progress)
+        values, code = kernel(self.total, block, *arguments)
+        self.answer.store_objects(values)
         return code == _core.MM_ERR_ITEMS
 
     def _call(
@@ -242,11 +309,12 @@ def execute(
     progress: Progress | None,
     pinned_widths: Sequence[int | None] = (),
     send_modulus: bool = True,
+    lists: ListKernel | None = None,
 ) -> Any:
     """Compute a batch of `count` items (None: one, all operands being scalars) and make the answer.
 
     `pinned_widths` holds, for secret operands, the limbs to give every item whatever its value; copies of
-    such operands, and of their moduli, are zeroed.
+    such operands, and of their moduli, are zeroed. `lists` computes lists in blocks.
     """
     total = 1 if count is None else count
     pins = [*pinned_widths, *[None] * (len(operands) - len(pinned_widths))]
@@ -255,14 +323,11 @@ def execute(
     watched = None if progress is None else Watched(progress)
     moduli = _Column(modulus, None, secret)
     job = _Job(kernel, columns, moduli, send_modulus, answer, watched, total)
-    some_bad = False
-    start = 0
-    try:
-        for stop in job.ends_of_runs():
-            some_bad |= job.run(start, stop)
-            start = stop
-    finally:
-        job.wipe_singles()
+    some_bad = None
+    if lists is not None and not secret and total:
+        some_bad = job.run_lists(lists)
+    if some_bad is None:
+        some_bad = job.run_all()
     if watched is not None:
         watched.finish(total)
     result = answer.finish(job.null)

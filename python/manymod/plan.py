@@ -16,7 +16,7 @@ from manymod._answers import answer_for
 from manymod._forked import KeptHandles, ProcessOwn
 from manymod._operand_kinds import Batch, Operand
 from manymod._operands import common_length, operand
-from manymod._run import Errors, Kernel, Progress, execute
+from manymod._run import Errors, Kernel, ListKernel, Progress, execute
 from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
 from manymod.asynchronous import submit
 from manymod.intarray import Signs
@@ -45,6 +45,9 @@ OPERANDS = {
     "invmod": ("x",),
     "fmamod": ("x", "y", "z"),
 }
+
+#: Operations that take less time than conversions of lists, or not much more.
+_SHORT = {"addmod", "submod", "negmod", "mulmod", "sqrmod", "fmamod"}
 
 
 def _make_handle(environment: str | None, *options: Any) -> _core.Plan:  # noqa: ARG001
@@ -138,6 +141,12 @@ def batch_kernel(handle: _core.Plan) -> Kernel:
     return kernel
 
 
+def _list_kernel(op: str, handle: _core.Plan) -> ListKernel | None:
+    """What computes lists in blocks, on CPUs, if conversions take much of the time."""
+    on_gpu = any(backend in handle.variant for backend in (".cuda", ".opencl"))
+    return None if on_gpu or op not in _SHORT else handle.run_lists
+
+
 def run_operation(
     op: str,
     values: Sequence[Any],
@@ -156,10 +165,18 @@ def run_operation(
     everything = [*operands, modulus]
     count = common_length(everything)
     answer = answer_for(count, everything, modulus, out)
-    kernel = batch_kernel(handle_for(modulus))
-    pins = [item.width for item in operands] if secret else []
+    handle = handle_for(modulus)
     return execute(
-        op, kernel, operands, modulus, count, answer, errors=errors, progress=progress, pinned_widths=pins
+        op,
+        batch_kernel(handle),
+        operands,
+        modulus,
+        count,
+        answer,
+        errors=errors,
+        progress=progress,
+        pinned_widths=[item.width for item in operands] if secret else [],
+        lists=_list_kernel(op, handle),
     )
 
 

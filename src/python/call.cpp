@@ -11,6 +11,7 @@
 #include "manymod/manymod.h"
 #include "python/buffer.hpp"
 #include "python/device_limbs.hpp"
+#include "python/list_call.hpp"
 #include "python/watch.hpp"
 
 namespace manymod::python {
@@ -168,6 +169,15 @@ class Plan {
     return call.run(progress, first, total, [this](const mm_call* c) { return mm_plan_run(plan_.get(), c); });
   }
 
+  /// Compute items [0, count) of lists, `block` items at a time, whose limbs stay in the caches. Operands are
+  /// ListOperand's arguments. @return the list of results, and MM_OK or MM_ERR_ITEMS
+  nb::tuple run_lists(std::size_t count, std::size_t block, const nb::tuple& operands,
+                      const nb::tuple& modulus, bool signed_result, bool mpz, nb::handle status,
+                      nb::handle progress) {
+    ListCall call(count, block, operands, modulus, signed_result, mpz, status);
+    return call.run(progress, [this](const mm_call* c) { return mm_plan_run(plan_.get(), c); });
+  }
+
  private:
   struct Destroy {
     void operator()(mm_plan* plan) const { mm_plan_destroy(plan); }
@@ -255,7 +265,10 @@ void bind_call(nb::module_& module) {
            nb::arg("x_negative").none(), nb::arg("y").none(), nb::arg("y_negative").none(),
            nb::arg("modulus"), nb::arg("modulus_negative").none(), nb::arg("result"),
            nb::arg("result_negative").none(), nb::arg("status"), nb::arg("progress").none(), nb::arg("first"),
-           nb::arg("total"), nb::arg("z").none() = nb::none(), nb::arg("z_negative").none() = nb::none());
+           nb::arg("total"), nb::arg("z").none() = nb::none(), nb::arg("z_negative").none() = nb::none())
+      .def("run_lists", &Plan::run_lists, nb::arg("count"), nb::arg("block"), nb::arg("operands"),
+           nb::arg("modulus"), nb::arg("signed_result"), nb::arg("mpz"), nb::arg("status"),
+           nb::arg("progress").none());
   nb::class_<FixedBase>(module, "FixedBase")
       .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, int, std::size_t,
                     const std::optional<std::string>&, const std::optional<std::string>&, unsigned>(),

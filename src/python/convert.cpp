@@ -82,6 +82,18 @@ struct SequenceExtent {
   bool plain = true;  ///< all elements are int or mpz
 };
 
+void prefetch_mpz_limbs(const PyObject* value) {
+#if defined(__GNUC__)
+  const auto* start = reinterpret_cast<const char*>(reinterpret_cast<const MpzObject*>(value)->limbs);
+  __builtin_prefetch(start);
+  __builtin_prefetch(start + 64);
+  __builtin_prefetch(start + 128);
+  __builtin_prefetch(start + 192);
+#else
+  (void)value;
+#endif
+}
+
 SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widths) {
   SequenceExtent extent;
   const Elements items(fast);
@@ -94,7 +106,7 @@ SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widt
         item = int_extent(items[i]);
         break;
       case Element::mpz:
-        item = mpz_extent(items[i]);
+        item = mpz_extent(items[i], extent.max_bits);
         break;
       case Element::other:
         extent.plain = false;
@@ -136,80 +148,28 @@ void int_widths(nb::handle sequence, nb::handle widths) {
   }
 }
 
-void prefetch_mpz_limbs(const PyObject* value) {
-#if defined(__GNUC__)
-  const auto* start = reinterpret_cast<const char*>(reinterpret_cast<const MpzObject*>(value)->limbs);
-  __builtin_prefetch(start);
-  __builtin_prefetch(start + 64);
-  __builtin_prefetch(start + 128);
-  __builtin_prefetch(start + 192);
-#else
-  (void)value;
-#endif
-}
-
 /// Write elements [start, start + N) of a scanned sequence to limbs[N, L] and, if given, their signs.
 void ints_to_limbs(nb::handle sequence, Py_ssize_t start, nb::handle limbs, nb::handle negative) {
-  Classifier classify;
   const LimbArray out(limbs, Access::write, "limbs");
   const ByteVector signs(negative, Access::write, out.count(), "negative");
-  const nb::object fast = fast_sequence(sequence);
-  const auto count = static_cast<Py_ssize_t>(out.count());
-  const Py_ssize_t stop = start + count;
-  if (start < 0 || stop > PySequence_Size(fast.ptr())) {
-    throw nb::value_error("the sequence changed during the call");
-  }
-  const Elements items(fast.ptr());
-  for (Py_ssize_t i = start; i < stop; ++i) {
-    if (i + kAheadHeader < stop) prefetch_int(items[i + kAheadHeader]);
-    const auto row = static_cast<std::size_t>(i - start);
-    bool is_negative = false;
-    bool fits = false;
-    switch (classify(items[i])) {
-      case Element::integer:
-        fits = read_int(items[i], out.row(row), out.width(), &is_negative);
-        break;
-      case Element::mpz:
-        if (i + kAheadLimbs < stop && classify(items[i + kAheadLimbs]) == Element::mpz) {
-          prefetch_mpz_limbs(items[i + kAheadLimbs]);
-        }
-        fits = read_mpz(items[i], out.row(row), out.width(), &is_negative);
-        break;
-      case Element::other:
-        throw nb::type_error("the sequence changed during the call");
-    }
-    if (!fits || (is_negative && signs.data() == nullptr)) {
-      throw nb::value_error("the sequence changed during the call");
-    }
-    if (signs.data() != nullptr) signs.data()[row] = is_negative ? 1 : 0;
-  }
+  ElementReader(sequence).read(start, out.count(), out.row(0), out.width(), out.stride(), signs.data());
 }
 
-/// A list of the objects that write(limbs, width, negative) returns for each row.
-template <typename Write>
-nb::object write_list(nb::handle limbs, nb::handle negative, Write write) {
+/// A list of the objects for each row.
+nb::object limbs_to_objects(nb::handle limbs, nb::handle negative, bool mpz) {
   const LimbArray in(limbs, Access::read, "limbs");
   const ByteVector signs(negative, Access::read, in.count(), "negative");
-  nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(in.count())));
-  if (!list.is_valid()) throw nb::python_error();
-  for (std::size_t i = 0; i < in.count(); ++i) {
-    PyObject* value = write(in.row(i), in.width(), signs.at(i));
-    if (value == nullptr) throw nb::python_error();
-    NB_LIST_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), value);
-  }
-  return list;
+  ElementWriter list(static_cast<Py_ssize_t>(in.count()), mpz);
+  list.write(in.count(), in.row(0), in.width(), in.stride(), signs.data());
+  return list.finish();
 }
 
 nb::object limbs_to_ints(nb::handle limbs, nb::handle negative) {
-  return write_list(limbs, negative, write_int);
+  return limbs_to_objects(limbs, negative, false);
 }
 
 nb::object limbs_to_mpz(nb::handle limbs, nb::handle negative) {
-  const Gmpy2* gmpy2 = Gmpy2::loaded();
-  if (gmpy2 == nullptr) throw nb::import_error("gmpy2 is not imported");
-  return write_list(limbs, negative, [gmpy2](const Limb* row, std::size_t width, bool minus) {
-    return gmpy2->write(row, width, minus);
-  });
+  return limbs_to_objects(limbs, negative, true);
 }
 
 /// How mpz are read and written, "none" without gmpy2; for tests and bug reports.
@@ -281,6 +241,64 @@ void bytes_list_to_limbs(nb::handle sequence, nb::handle limbs) {
 }
 
 }  // namespace
+
+ElementReader::ElementReader(nb::handle sequence) : fast_(fast_sequence(sequence)) {}
+
+void ElementReader::read(Py_ssize_t start, std::size_t count, Limb* limbs, std::size_t width,
+                         std::size_t stride, std::uint8_t* negative) const {
+  Classifier classify;
+  const Py_ssize_t stop = start + static_cast<Py_ssize_t>(count);
+  const Py_ssize_t size = PySequence_Size(fast_.ptr());
+  if (start < 0 || stop > size) {
+    throw nb::value_error("the sequence changed during the call");
+  }
+  const Elements items(fast_.ptr());
+  for (Py_ssize_t i = start; i < stop; ++i) {
+    if (i + kAheadHeader < size) prefetch_int(items[i + kAheadHeader]);
+    const auto row = static_cast<std::size_t>(i - start);
+    bool is_negative = false;
+    bool fits = false;
+    switch (classify(items[i])) {
+      case Element::integer:
+        fits = read_int(items[i], limbs + row * stride, width, &is_negative);
+        break;
+      case Element::mpz:
+        if (i + kAheadLimbs < size && classify(items[i + kAheadLimbs]) == Element::mpz) {
+          prefetch_mpz_limbs(items[i + kAheadLimbs]);
+        }
+        fits = read_mpz(items[i], limbs + row * stride, width, &is_negative);
+        break;
+      case Element::other:
+        throw nb::type_error("the sequence changed during the call");
+    }
+    if (!fits || (is_negative && negative == nullptr)) {
+      throw nb::value_error("the sequence changed during the call");
+    }
+    if (negative != nullptr) negative[row] = is_negative ? 1 : 0;
+  }
+}
+
+ElementWriter::ElementWriter(Py_ssize_t count, bool mpz) : list_(nb::steal(PyList_New(count))) {
+  if (!list_.is_valid()) throw nb::python_error();
+  PyObject_GC_UnTrack(list_.ptr());  // no one sees it before it is complete
+  if (mpz && (gmpy2_ = Gmpy2::loaded()) == nullptr) throw nb::import_error("gmpy2 is not imported");
+}
+
+void ElementWriter::write(std::size_t count, const Limb* limbs, std::size_t width, std::size_t stride,
+                          const std::uint8_t* negative) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const Limb* const row = limbs + i * stride;
+    const bool minus = negative != nullptr && negative[i] != 0;
+    PyObject* value = gmpy2_ == nullptr ? write_int(row, width, minus) : gmpy2_->write(row, width, minus);
+    if (value == nullptr) throw nb::python_error();
+    NB_LIST_SET_ITEM(list_.ptr(), next_++, value);
+  }
+}
+
+nb::object ElementWriter::finish() {
+  PyObject_GC_Track(list_.ptr());
+  return std::move(list_);
+}
 
 void read_bytes(const std::uint8_t* bytes, std::size_t width, Limb* limbs, std::size_t limb_width) {
   const std::size_t whole = width / sizeof(Limb);

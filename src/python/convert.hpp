@@ -18,6 +18,38 @@ void read_bytes(const std::uint8_t* bytes, std::size_t width, Limb* limbs, std::
 /// bits are 0
 bool write_bytes(const Limb* limbs, std::size_t limb_width, std::uint8_t* bytes, std::size_t width);
 
+class Gmpy2;  // python/mpz.hpp
+
+/// Reads elements of a scanned sequence of ints and mpz.
+class ElementReader {
+ public:
+  explicit ElementReader(nanobind::handle sequence);
+  /// Writes elements [start, start + count) to rows of `width` limbs, `stride` apart, and their signs unless
+  /// `negative` is null. @throws nb::value_error, nb::type_error if the sequence is not as it was scanned
+  void read(Py_ssize_t start, std::size_t count, Limb* limbs, std::size_t width, std::size_t stride,
+            std::uint8_t* negative) const;
+
+ private:
+  nanobind::object fast_;
+};
+
+/// Makes a list of ints or mpz.
+class ElementWriter {
+ public:
+  /// @throws nb::import_error if mpz are asked for and gmpy2 is not imported
+  ElementWriter(Py_ssize_t count, bool mpz);
+  /// The next `count` elements, from rows as ElementReader writes them; a null `negative`: none is.
+  void write(std::size_t count, const Limb* limbs, std::size_t width, std::size_t stride,
+             const std::uint8_t* negative);
+  /// The list, all of whose elements have been written.
+  nanobind::object finish();
+
+ private:
+  nanobind::object list_;
+  const Gmpy2* gmpy2_ = nullptr;
+  Py_ssize_t next_ = 0;
+};
+
 /// Add the conversion functions to the extension module.
 void bind_convert(nanobind::module_& module);
 

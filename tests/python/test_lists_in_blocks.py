@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists of ints and mpz, computed in blocks, against Python's own arithmetic."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import gmpy2
+import numpy as np
+import pytest
+from tests.python.integers import mixed
+
+import manymod
+from manymod import Status
+from manymod.plan import shared_handle
+
+CASES: list[tuple[str, int, Callable[..., int]]] = [
+    ("addmod", 2, lambda x, y: x + y),
+    ("submod", 2, lambda x, y: x - y),
+    ("negmod", 1, lambda x: -x),
+    ("mulmod", 2, lambda x, y: x * y),
+    ("sqrmod", 1, lambda x: x * x),
+    ("fmamod", 3, lambda x, y, z: x * y + z),
+]
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of 32 items, the least."""
+    monkeypatch.setattr(manymod._run, "BLOCK_BYTES", 1)
+
+
+@pytest.mark.parametrize(("op", "arity", "value"), CASES)
+@pytest.mark.parametrize("bits", [60, 500, 3000])
+def test_all_operations(op: str, arity: int, value: Callable[..., int], bits: int) -> None:
+    source = random.Random(bits)
+    operands = [mixed(source, 101, size) for size in (bits, bits + 90, 40)[:arity]]
+    moduli = [n or 7 for n in mixed(source, 101, bits)]
+    wanted = [value(*row) % n for *row, n in zip(*operands, moduli, strict=True)]
+    function = getattr(manymod, op)
+    assert function(*operands, moduli) == wanted
+    n = abs(moduli[0]) | 1 << bits
+    assert function(*operands, n) == [value(*row) % n for row in zip(*operands, strict=True)]
+    converted = [[gmpy2.mpz(v) for v in values] for values in operands]
+    found = function(*converted, moduli)
+    assert found == wanted
+    assert all(type(v) is gmpy2.mpz for v in found)
+    operands[0][40:45] = [gmpy2.mpz(v) for v in operands[0][40:45]]
+    out = operands[0]
+    assert function(*operands, moduli, out=out) is out
+    assert out == wanted
+
+
+def test_statuses_and_progress() -> None:
+    x = list(range(100))
+    moduli: list[Any] = [9] * 100
+    moduli[70] = 0
+    calls: list[tuple[int, int]] = []
+    result, status = manymod.mulmod(
+        x, x, moduli, errors="status", progress=lambda done, total: calls.append((done, total))
+    )
+    assert result == [v * v % 9 if v != 70 else 0 for v in x]
+    assert np.flatnonzero(status).tolist() == [70]
+    assert status[70] == Status.ZERO_MODULUS
+    assert calls[-1] == (100, 100)
+    with pytest.raises(ZeroDivisionError, match="item 70"):
+        manymod.addmod(x, 1, moduli)
+
+
+def test_a_list_that_has_changed() -> None:
+    """Between two blocks other threads may run."""
+    handle = shared_handle("addmod", False, True, 64, "cpu", None, 1)
+    one = (None, np.ones((1, 1), np.uint64), None)
+    for changed in ([1] * 50, [1] * 50 + [1 << 64] * 50, [1] * 50 + [-1] * 50, [1] * 50 + ["1"] * 50):
+        arguments = (((changed, 1, False), one), one, False, False, np.empty(100, np.uint8), None)
+        with pytest.raises((ValueError, TypeError), match="the sequence changed"):
+            handle.run_lists(100, 32, *arguments)
+
+
+def test_other_kinds_of_elements() -> None:
+    assert manymod.addmod([np.int64(3), True, gmpy2.mpz(5)] * 20, [1] * 60, 100) == [4, 2, 6] * 20
+    wide = 1 << 64 * 300  # not in blocks
+    assert manymod.addmod([wide, 1], [-wide, 2], [7, 5]) == [0, 3]
+    objects = np.array([1, 2**80, 3], object)
+    assert manymod.mulmod(objects, 3, 7).tolist() == [3, 3 * 2**80 % 7, 2]
