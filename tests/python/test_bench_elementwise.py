@@ -23,8 +23,36 @@ def test_every_operation_is_measured_and_checked() -> None:
     assert all(row["items_per_second"] > 0 and row["small_call_us"] > 0 for row in host)
 
 
+def test_constant_time_and_lists() -> None:
+    options = (
+        "--quick",
+        "--bits",
+        "192",
+        "--items",
+        "100",
+        "--op",
+        "mulmod",
+        "--secret",
+        "--lists",
+        "--threads",
+        "1",
+    )
+    finished = run("bench", "elementwise", *options, "--json")
+    assert finished.code == 0, finished.err
+    report = json.loads(finished.out)
+    assert report["threads"] == 1
+    rows = [row for row in report["results"] if row["arrays"] != "resident"]
+    assert [(row["arrays"], row.get("timing")) for row in rows] == 2 * [
+        ("host", "public"),
+        ("host", "secret"),
+        ("lists of mpz", None),
+    ]
+    assert all(row["vs_gmpy2"] > 0 for row in rows[2::3])
+    assert "gmpy2" in run("bench", "elementwise", *options).out
+
+
 def test_a_wrong_result_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(elementwise.OPERATIONS, "addmod", (2, lambda x, y: x + y + 1))
+    monkeypatch.setitem(elementwise.OPERATIONS, "addmod", (2, lambda x, y, _: x + y + 1))
     with pytest.raises(ArithmeticError, match="item 0 is wrong"):
         measure(Case("addmod", 64, shared=True, resident=False), Settings("cpu", 10, 0.001))
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// elementwise: sums, differences and products of arrays by calls of plans, beside a copy of the same bytes
-// and the limit of the integer multiplier. Rows of the report: bench/cuda/README.md.
+// elementwise: sums, differences and products of arrays, and sums and products of terms, by calls of plans,
+// beside a copy of the same bytes and the limit of the integer multiplier. Rows of the report:
+// bench/cuda/README.md.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -32,17 +33,19 @@ constexpr const char* kDescription =
 constexpr std::size_t kHostShare = 4;  // arrays in host memory are shorter by this factor
 constexpr std::size_t kSmallItems = 1000;
 constexpr std::size_t kChecked = std::size_t{1} << 16;  // items of a large call
+constexpr std::size_t kTermsOfRow = 64;
 
 struct Name {
   const char* text;
   mm_op op;
   unsigned operands;
 };
-constexpr Name kOperations[] = {{"addmod", MM_OP_ADDMOD, 2},
-                                {"submod", MM_OP_SUBMOD, 2},
-                                {"negmod", MM_OP_NEGMOD, 1},
-                                {"mulmod", MM_OP_MULMOD, 2},
-                                {"sqrmod", MM_OP_SQRMOD, 1}};
+constexpr Name kOperations[] = {
+    {"addmod", MM_OP_ADDMOD, 2},  {"submod", MM_OP_SUBMOD, 2},
+    {"negmod", MM_OP_NEGMOD, 1},  {"mulmod", MM_OP_MULMOD, 2},
+    {"sqrmod", MM_OP_SQRMOD, 1},  {"fmamod", MM_OP_FMAMOD, 2},  // z lies where moduli lie
+    {"summod", MM_OP_SUMMOD, 1},  {"dotmod", MM_OP_DOTMOD, 2},
+    {"prodmod", MM_OP_PRODMOD, 1}};
 
 struct Options : CommonOptions {
   std::vector<unsigned> bits = {128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
@@ -102,17 +105,32 @@ struct Case {
   unsigned bits;
   std::string modulus;
   bool resident;
+  bool single = false;  ///< all terms are those of one item
 
   [[nodiscard]] bool shared() const { return modulus != "each"; }
-  [[nodiscard]] bool is_product() const { return name.op == MM_OP_MULMOD || name.op == MM_OP_SQRMOD; }
-  [[nodiscard]] std::size_t width() const { return bits / 64; }
-  /// Bytes of an item that are read and written.
-  [[nodiscard]] double bytes() const {
-    return static_cast<double>(8 * width() * (name.operands + (shared() ? 1 : 2)));
+  [[nodiscard]] bool has_terms() const {
+    return name.op == MM_OP_SUMMOD || name.op == MM_OP_DOTMOD || name.op == MM_OP_PRODMOD;
   }
-  /// Wide products of 32-bit words of a schoolbook product and one reduction.
+  /// Terms of each item of a call on so many integers in x; 1 where items have none.
+  [[nodiscard]] std::size_t terms(std::size_t integers) const {
+    return !has_terms() ? 1 : single ? integers : kTermsOfRow;
+  }
+  [[nodiscard]] bool is_product() const {
+    return name.op == MM_OP_MULMOD || name.op == MM_OP_SQRMOD || name.op == MM_OP_FMAMOD ||
+           name.op == MM_OP_PRODMOD || name.op == MM_OP_DOTMOD;
+  }
+  [[nodiscard]] std::size_t width() const { return bits / 64; }
+  /// Bytes of an item, or of a term, that are read and written.
+  [[nodiscard]] double bytes() const {
+    if (has_terms()) return static_cast<double>(8 * width() * name.operands);
+    const unsigned others = shared() && name.op != MM_OP_FMAMOD ? 1 : 2;  // the result, and moduli or z
+    return static_cast<double>(8 * width() * (name.operands + others));
+  }
+  /// Wide products of 32-bit words of a schoolbook product and one reduction, which terms of dot products do
+  /// not have.
   [[nodiscard]] double wide_products() const {
     const double words = static_cast<double>(2 * width());
+    if (name.op == MM_OP_DOTMOD) return words * words;
     return is_product() ? 2 * words * words + words : 0;
   }
 };
@@ -152,7 +170,10 @@ class Bench {
         "device "
         "reads and writes; multiplier_percent: 2 W^2 + W wide products of words for an item, of 32 for each "
         "clock of "
-        "each multiprocessor; small_call_us: a call of 1,000 items; results compared with the processor's";
+        "each multiprocessor, for a term of a dot product W^2; items of summod, dotmod and prodmod are "
+        "terms, of "
+        "which an item has `terms`; small_call_us: a call of 1,000 items; results compared with the "
+        "processor's";
     document["wrong"] = wrong_;
     document["rows"] = rows_;
     return document;
@@ -190,7 +211,10 @@ class Bench {
       for (const bool resident : {true, false}) {
         if (!wants(options_.places, resident ? "resident" : "host")) continue;
         if (modulus == "even" && !resident) continue;
-        measure({name, bits, modulus, resident});
+        Case what{name, bits, modulus, resident};
+        measure(what);
+        what.single = true;
+        if (what.has_terms() && modulus == "shared" && resident) measure(what);
       }
     }
   }
@@ -209,14 +233,17 @@ class Bench {
     const std::uint64_t* const moduli = operands_.moduli(what.resident);
     mm_call& call = made.call;
     call.struct_size = sizeof call;
-    call.count = items;
+    call.terms = what.has_terms() ? what.terms(items) : 0;
+    call.count = items / what.terms(items);
     call.x = {operands_.bases(what.resident), items, width, 0, nullptr};
     call.y = {operands_.exponents(what.resident), items, width, 0, nullptr};
-    call.modulus = {what.shared() ? nullptr : moduli, what.shared() ? 1 : items, width, 0, nullptr};
-    call.result = {results, items, width, 0, nullptr};
+    if (what.name.op == MM_OP_FMAMOD) call.z = {moduli, items, width, 0, nullptr};
+    call.modulus = {what.shared() ? nullptr : moduli, what.shared() ? 1 : call.count, width, 0, nullptr};
+    call.result = {results, call.count, width, 0, nullptr};
     if (what.resident) {
       call.on_device = MM_ON_DEVICE_X | MM_ON_DEVICE_Y | MM_ON_DEVICE_RESULT;
       if (!what.shared()) call.on_device |= MM_ON_DEVICE_MODULUS;
+      if (call.z.limbs != nullptr) call.on_device |= MM_ON_DEVICE_Z;
     }
     return made;
   }
@@ -230,13 +257,15 @@ class Bench {
     const std::size_t width = what.width();
     const char* const variant = options_.variant.empty() ? nullptr : options_.variant.c_str();
     const Plan plan(what.name.op, what.bits, what.shared(), "cuda:0", variant);
-    const std::size_t items = limbs_ / (what.resident ? 1 : kHostShare) / width;
+    const std::size_t most = limbs_ / (what.resident ? 1 : kHostShare) / width;
+    const std::size_t items = most / what.terms(most) * what.terms(most);
+    const std::size_t few = what.single ? kSmallItems : kSmallItems / what.terms(most) * what.terms(most);
     Call large = call_of(what, items, operands_.results(what.resident));
-    Call small = call_of(what, kSmallItems, operands_.results(what.resident));
+    Call small = call_of(what, few, operands_.results(what.resident));
     const double seconds = median_seconds(plan, large, 0.15, 30);
     const bool right = check(what, items);
     const double small_seconds = median_seconds(plan, small, 0.05, 1000);
-    const bool small_right = check(what, kSmallItems);
+    const bool small_right = check(what, few);
     record(what, plan, items, seconds, small_seconds, right && small_right);
   }
 
@@ -255,18 +284,20 @@ class Bench {
 
   /// The first, the middle and the last items of a call, against the processor's.
   bool check(const Case& what, std::size_t items) {
-    const std::size_t width = what.width(), part = std::min(items, kChecked / 4);
+    const std::size_t width = what.width(), terms = what.terms(items);
+    const std::size_t part = std::max(terms, std::min(items, kChecked / 4) / terms * terms);
     bool right = true;
-    for (const std::size_t first : {std::size_t{0}, (items - part) / 2, items - part}) {
-      std::vector<std::uint64_t> expected(part * width), found(part * width);
+    for (const std::size_t first : {std::size_t{0}, (items - part) / 2 / terms * terms, items - part}) {
+      std::vector<std::uint64_t> expected(part / terms * width), found(part / terms * width);
       Case on_host = what;
       on_host.resident = false;
       Call call = call_of(on_host, part, expected.data());
       call.call.x.limbs += first * width;
       call.call.y.limbs += first * width;
-      if (call.call.modulus.limbs != nullptr) call.call.modulus.limbs += first * width;
+      if (call.call.z.limbs != nullptr) call.call.z.limbs += first * width;
+      if (call.call.modulus.limbs != nullptr) call.call.modulus.limbs += first / terms * width;
       run(Plan(what.name.op, what.bits, what.shared(), "cpu", nullptr), call);
-      read_results(what, first, found);
+      read_results(what, first / terms, found);
       right = right && found == expected;
     }
     return right;
@@ -294,6 +325,7 @@ class Bench {
     row["arrays"] = what.resident ? "resident" : "host";
     row["variant"] = plan.variant(items);
     row["items"] = items;
+    if (what.has_terms()) row["terms"] = what.terms(items);
     row["items_per_second"] = rate;
     row["copy_percent"] = copy;
     if (what.is_product()) row["multiplier_percent"] = multiplier;
@@ -301,10 +333,10 @@ class Bench {
     row["right"] = right;
     rows_.push_back(std::move(row));
     if (!right) ++wrong_;
-    std::printf("%-7s %5u %-7s %-9s %9.1f M/s %6.1f %% of copy %6.1f %% of multiplier %8.1f us%s\n",
+    std::printf("%-7s %5u %-7s %-9s %8zu %9.1f M/s %6.1f %% of copy %6.1f %% of multiplier %8.1f us%s\n",
                 what.name.text, what.bits, what.modulus.c_str(), what.resident ? "resident" : "host",
-                rate / 1e6, copy, what.is_product() ? multiplier : 0.0, small_seconds * 1e6,
-                right ? "" : "  WRONG");
+                what.terms(items), rate / 1e6, copy, what.is_product() ? multiplier : 0.0,
+                small_seconds * 1e6, right ? "" : "  WRONG");
   }
 };
 

@@ -14,15 +14,16 @@ import numpy as np
 import manymod
 from manymod.intarray import Limbs
 
-__all__ = ["OPERATIONS", "SMALL_ITEMS", "Case", "Settings", "measure"]
+__all__ = ["OPERATIONS", "SMALL_ITEMS", "Case", "Settings", "measure", "operands_of"]
 
 #: Operations, the number of operands of each, and what Python computes.
-OPERATIONS: dict[str, tuple[int, Callable[[int, int], int]]] = {
-    "addmod": (2, lambda x, y: x + y),
-    "submod": (2, lambda x, y: x - y),
-    "negmod": (1, lambda x, _: -x),
-    "mulmod": (2, lambda x, y: x * y),
-    "sqrmod": (1, lambda x, _: x * x),
+OPERATIONS: dict[str, tuple[int, Callable[[int, int, int], int]]] = {
+    "addmod": (2, lambda x, y, _: x + y),
+    "submod": (2, lambda x, y, _: x - y),
+    "negmod": (1, lambda x, _, __: -x),
+    "mulmod": (2, lambda x, y, _: x * y),
+    "sqrmod": (1, lambda x, _, __: x * x),
+    "fmamod": (3, lambda x, y, z: x * y + z),
 }
 #: Items of a short call, all of whose results are checked.
 SMALL_ITEMS = 1000
@@ -30,12 +31,18 @@ SMALL_ITEMS = 1000
 
 @dataclass(frozen=True)
 class Case:
-    """An operation, a width, a modulus kind, and whether the arrays are in GPU memory."""
+    """An operation, a width, a modulus kind, whether the arrays are in GPU memory, and the timing class."""
 
     op: str
     bits: int
     shared: bool
     resident: bool
+    secret: bool = False
+
+    @property
+    def arity(self) -> int:
+        """Operands beside the modulus."""
+        return OPERATIONS[self.op][0]
 
     @property
     def limbs(self) -> int:
@@ -45,7 +52,7 @@ class Case:
     @property
     def item_bytes(self) -> int:
         """Bytes of an item that are read and written."""
-        return 8 * self.limbs * (OPERATIONS[self.op][0] + (1 if self.shared else 2))
+        return 8 * self.limbs * (self.arity + (1 if self.shared else 2))
 
 
 @dataclass(frozen=True)
@@ -56,14 +63,15 @@ class Settings:
     items: int
     seconds: float
     seed: int = 1
+    threads: int = 0
 
 
-def _operands(case: Case, count: int, seed: int) -> list[Limbs]:
-    """Random x and y, below random odd moduli that have the length of the case."""
+def operands_of(case: Case, count: int, seed: int) -> list[Limbs]:
+    """Random x, y and z, below random odd moduli that have the length of the case."""
     draw = np.random.default_rng(seed)
     top = np.uint64(1 << ((case.bits - 1) % 64))
     arrays = []
-    for is_modulus in (False, False, True):
+    for is_modulus in (False, False, False, True):
         rows = 1 if is_modulus and case.shared else count
         limbs = draw.integers(0, 1 << 64, (rows, case.limbs), dtype=np.uint64)
         limbs[:, -1] &= top - np.uint64(1)
@@ -89,22 +97,22 @@ def _checked(case: Case, arrays: list[Limbs], answer: Limbs) -> None:
     """Compare the first and the last items, as many as a short call has, with Python's."""
     count = len(answer)
     chosen = sorted({*range(min(count, SMALL_ITEMS)), *range(max(0, count - SMALL_ITEMS), count)})
-    x, y, n = (
+    x, y, z, n = (
         manymod.IntArray.from_limbs(np.ascontiguousarray(a[chosen] if len(a) > 1 else a)).to_ints()
         for a in arrays
     )
     found = manymod.IntArray.from_limbs(np.ascontiguousarray(answer[chosen])).to_ints()
     compute = OPERATIONS[case.op][1]
     for i, value in enumerate(found):
-        if value != compute(x[i], y[i]) % n[i if len(n) > 1 else 0]:
+        if value != compute(x[i], y[i], z[i]) % n[i if len(n) > 1 else 0]:
             raise ArithmeticError(f"{case.op} {case.bits} bits: item {chosen[i]} is wrong")
 
 
 def _timed(case: Case, settings: Settings, count: int) -> float:
     """Seconds of a call, whose results are checked."""
-    arrays = _operands(case, count, settings.seed)
-    modulus: Any = manymod.IntArray.from_limbs(arrays[2])
-    operands: list[Any] = [manymod.IntArray.from_limbs(array) for array in arrays[:2]]
+    arrays = operands_of(case, count, settings.seed)
+    modulus: Any = manymod.IntArray.from_limbs(arrays[-1])
+    operands: list[Any] = [manymod.IntArray.from_limbs(array) for array in arrays[: case.arity]]
     out: Any = manymod.IntArray.from_limbs(np.zeros((count, case.limbs), dtype=np.uint64))
     if case.shared:
         modulus = modulus.to_ints()[0]
@@ -112,11 +120,12 @@ def _timed(case: Case, settings: Settings, count: int) -> float:
         operands = [manymod.to_device(operand) for operand in operands]
         modulus = modulus if case.shared else manymod.to_device(modulus)
         out = manymod.to_device(out)
-    used = operands[: OPERATIONS[case.op][0]]
+    used = list(operands)
     kind: dict[str, Any] = {"modulus": modulus} if case.shared else {"modulus_bits": case.bits}
     if not case.shared:
         used.append(modulus)
-    plan = manymod.Plan(case.op, device="auto" if case.resident else settings.device, **kind)
+    device = "auto" if case.resident else settings.device
+    plan = manymod.Plan(case.op, device=device, secret=case.secret, threads=settings.threads, **kind)
     seconds = _median_seconds(lambda: plan(*used, out=out), settings.seconds)
     _checked(case, arrays, out.numpy() if case.resident else out.limbs)
     return seconds
@@ -131,6 +140,7 @@ def measure(case: Case, settings: Settings) -> dict[str, Any]:
         "bits": case.bits,
         "modulus": "shared" if case.shared else "each",
         "arrays": "resident" if case.resident else "host",
+        "timing": "secret" if case.secret else "public",
         "items": settings.items,
         "items_per_second": settings.items / seconds,
         "bytes_per_second": settings.items * case.item_bytes / seconds,

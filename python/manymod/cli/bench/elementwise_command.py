@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`manymod bench elementwise`: sums, differences, products and squares of arrays."""
+"""`manymod bench elementwise`: sums, differences and products of arrays, and of lists beside gmpy2."""
 
 from __future__ import annotations
 
+import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,15 @@ from rich.table import Table
 
 import manymod
 from manymod.cli.bench.elementwise import OPERATIONS, SMALL_ITEMS, Case, Settings, measure
+from manymod.cli.bench.elementwise_lists import measure_lists
 from manymod.cli.bench.report import machine, number, versions, widths, with_report_options, write_report
-from manymod.cli.options import operations_option
+from manymod.cli.options import operations_option, threads_option
 from manymod.cli.progress import make_bar, output_console
 
 __all__ = ["bench_elementwise"]
 
 BITS = (256, 512, 1024, 2048)
+LIST_ITEMS = 100_000
 QUICK_BITS = (256,)
 
 
@@ -26,14 +30,17 @@ def _table(report: dict[str, Any]) -> Table:
     table = Table(title=f"calls of {report['items']:,} items", title_justify="left")
     for heading in ("operation", "bits", "modulus", "arrays"):
         table.add_column(heading)
-    for heading in ("items a second", "GB a second", f"a call of {SMALL_ITEMS:,}"):
+    for heading in ("items a second", "GB a second", f"a call of {SMALL_ITEMS:,}", "/ gmpy2"):
         table.add_column(heading, justify="right")
     for row in report["results"]:
-        table.add_row(
-            *(row["op"], str(row["bits"]), row["modulus"], row["arrays"]),
-            *(number(row["items_per_second"]), f"{row['bytes_per_second'] / 1e9:.1f}"),
-            f"{row['small_call_us']:,.1f} us",
+        arrays = row["arrays"] + (", secret" if row.get("timing") == "secret" else "")
+        figures = (
+            ("", "", f"{row['vs_gmpy2']:.2f}x")
+            if "vs_gmpy2" in row
+            else (f"{row['bytes_per_second'] / 1e9:.1f}", f"{row['small_call_us']:,.1f} us", "")
         )
+        rate = number(row["items_per_second"])
+        table.add_row(row["op"], str(row["bits"]), row["modulus"], arrays, rate, *figures)
     return table
 
 
@@ -55,6 +62,9 @@ def _print(report: dict[str, Any], console: Console) -> None:
 @operations_option(list(OPERATIONS), f"Operations. [default: {','.join(OPERATIONS)}]")
 @click.option("--items", type=click.IntRange(1), default=1 << 20, show_default=True, help="Items of a call.")
 @click.option("--device", default="auto", show_default=True, help="Where arrays in host memory are computed.")
+@threads_option()
+@click.option("--secret", is_flag=True, help="Constant-time calls too, on arrays in host memory.")
+@click.option("--lists", is_flag=True, help="Lists of up to 100,000 mpz too, in turns with loops of gmpy2.")
 @click.option("--quick", is_flag=True, help="One width, less time for each.")
 def bench_elementwise(
     as_json: bool,
@@ -63,36 +73,49 @@ def bench_elementwise(
     ops: list[str],
     items: int,
     device: str,
+    threads: int,
+    secret: bool,
+    lists: bool,
     quick: bool,
 ) -> None:
-    """Measure addmod, submod, negmod, mulmod and sqrmod on limb arrays, into arrays that exist.
+    """Measure addmod, submod, negmod, mulmod, sqrmod and fmamod on limb arrays, into arrays that exist.
 
     With one modulus for all items and with one for each; on arrays in GPU memory too, where there is a GPU.
     Results are compared with Python's.
     """
-    settings = Settings(device=device, items=items, seconds=0.02 if quick else 0.2)
-    cases = [
-        Case(op, width, shared, resident)
+    if lists and importlib.util.find_spec("gmpy2") is None:
+        raise click.ClickException("--lists needs gmpy2")
+    settings = Settings(device=device, items=items, seconds=0.02 if quick else 0.2, threads=threads)
+    of_lists = replace(settings, items=min(items, LIST_ITEMS))
+    kinds = [
+        (op, width, shared)
         for width in bits or (QUICK_BITS if quick else BITS)
         for op in ops or OPERATIONS
         for shared in (True, False)
-        for resident in _places()
     ]
+    cases: list[tuple[Case, bool]] = []
+    for op, width, shared in kinds:
+        cases += [(Case(op, width, shared, resident), False) for resident in _places()]
+        cases += [(Case(op, width, shared, False, True), False)] * secret
+        cases += [(Case(op, width, shared, False), True)] * lists
     report: dict[str, Any] = {
         **machine(),
         "bench": "elementwise",
         "versions": versions(),
         "items": items,
         "device": device,
+        "threads": threads or manymod.get_threads(),
         "method": "medians of five calls at least, after one to warm up, by the wall clock; operands below "
         "odd moduli of full length; bytes of operands, own moduli and results; the first and the last items "
-        "of a call are compared with Python's",
+        "of a call are compared with Python's; lists: medians of three turns at least of a call and a loop "
+        "of gmpy2, whose results are compared",
         "results": [],
     }
     try:
         with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
-            for case in bar.track(cases, description="measuring"):
-                report["results"].append(measure(case, settings))
+            for case, listed in bar.track(cases, description="measuring"):
+                row = measure_lists(case, of_lists) if listed else measure(case, settings)
+                report["results"].append(row)
     except (ArithmeticError, manymod.ManymodError) as error:
         raise click.ClickException(str(error)) from error
     if write_report(report, output, as_json):
