@@ -260,6 +260,11 @@ def _check_fits(source: Operand, modulus: Operand, greatest: int, kind: str) -> 
     )
 
 
+def _stated_bits(modulus: Operand) -> int:
+    """Bits of moduli, those of an array by its width."""
+    return modulus.bits if modulus.elements is None else modulus.exact_bits()
+
+
 def _integer_dtype(source: Operand, modulus: Operand) -> Any:
     """The dtype of an answer of integers, if residues of the modulus fit."""
     dtype = np.int64 if source.signed else np.uint64
@@ -341,7 +346,7 @@ def _make(count: int, source: Operand, modulus: Operand, out: Any, operands: Seq
         answer = _make_arrow(count, source, modulus)
         return answer if source.chunk_lengths is None else _RechunkedAnswer(answer, source.chunk_lengths)
     if kind is Kind.BYTES:
-        return _BytesAnswer(count, modulus.bits, out, inputs)
+        return _BytesAnswer(count, _stated_bits(modulus), out, inputs)
     integers = _IntegersAnswer(count, _integer_dtype(source, modulus), out, inputs)
     return _MaskedAnswer(integers) if kind is Kind.COLUMN_INTEGERS else integers
 
@@ -359,5 +364,5 @@ def _make_arrow(count: int, source: Operand, modulus: Operand) -> Answer:
     if source.kind is Kind.ARROW_INTEGERS:
         inner = _IntegersAnswer(count, _integer_dtype(source, modulus), None, [])
     else:
-        inner = _BytesAnswer(count, modulus.bits, None, [])
+        inner = _BytesAnswer(count, _stated_bits(modulus), None, [])
     return ArrowOverArray(inner, source.arrow_type)

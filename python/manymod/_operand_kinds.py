@@ -153,6 +153,10 @@ class Sequenced(Operand):
         _core.ints_to_limbs(self.elements, start, limbs, signs)
         return limbs, signs
 
+    def exact_bits(self) -> int:
+        """Bits of the widest item; `bits` of mpz are those of whole limbs."""
+        return _core.most_bits(self.elements)
+
     def varied(self) -> NDArray[np.uint32]:
         """Limbs that each item needs."""
         widths = np.empty(len(self.elements), np.uint32)

@@ -33,7 +33,7 @@ RUN_BYTES = 64 << 20
 
 
 #: Of these, for operations that take no longer than conversions: they stay in the caches of a core.
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 2 << 20
 #: Limbs of the longest integers that are converted in blocks, where rows are as wide as the longest of all.
 BLOCK_LIMBS = 256
 

@@ -69,7 +69,7 @@ def ints_to_limbs(values: Sequence[Any], room: int | None = None) -> tuple[Limbs
     if isinstance(values, (str, bytes, bytearray)):
         raise TypeError(f"expected a sequence of integers, not {type(values).__name__}")
     scanned, bits, negative, _ = scan_ints(values)
-    if room is not None and bits > room:
+    if room is not None and bits > room and _core.most_bits(scanned) > room:
         lengths = [operator.index(value).bit_length() for value in scanned]
         item = next(i for i, length in enumerate(lengths) if length > room)
         raise OverflowError(f"item {item} has {lengths[item]} bits, more than {room}")

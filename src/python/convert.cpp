@@ -15,8 +15,8 @@ namespace manymod::python {
 namespace {
 
 // Number of items by which objects, which are scattered over the heap, are prefetched.
-constexpr Py_ssize_t kAheadHeader = 16;
-constexpr Py_ssize_t kAheadLimbs = 8;
+constexpr Py_ssize_t kAheadHeader = 24;
+constexpr Py_ssize_t kAheadLimbs = 12;
 
 enum class Element : std::uint8_t { integer, mpz, other };
 
@@ -94,7 +94,8 @@ void prefetch_mpz_limbs(const PyObject* value) {
 #endif
 }
 
-SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widths) {
+/// `exact`: mpz are measured in bits, else in limbs, which takes no access to them.
+SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widths, bool exact) {
   SequenceExtent extent;
   const Elements items(fast);
   const Py_ssize_t count = PySequence_Size(fast);
@@ -106,7 +107,7 @@ SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widt
         item = int_extent(items[i]);
         break;
       case Element::mpz:
-        item = mpz_extent(items[i], extent.max_bits);
+        item = mpz_extent(items[i], exact);
         break;
       case Element::other:
         extent.plain = false;
@@ -121,17 +122,26 @@ SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widt
   return extent;
 }
 
-/// Returns (sequence whose elements are int or mpz, largest bit length, whether any is negative, whether any
-/// is an mpz).
+/// Returns (sequence whose elements are int or mpz, largest bit length, that of mpz in whole limbs, whether
+/// any is negative, whether any is an mpz).
 nb::tuple scan_ints(nb::handle sequence) {
   Classifier classify;
   nb::object fast = fast_sequence(sequence);
-  SequenceExtent extent = measure(fast.ptr(), classify, nullptr);
+  SequenceExtent extent = measure(fast.ptr(), classify, nullptr, false);
   if (!extent.plain) {
     fast = replace_others(fast, classify);
-    extent = measure(fast.ptr(), classify, nullptr);
+    extent = measure(fast.ptr(), classify, nullptr, false);
   }
   return nb::make_tuple(fast, extent.max_bits, extent.any_negative, classify.met_mpz());
+}
+
+/// The largest bit length of a scanned sequence.
+std::size_t most_bits(nb::handle sequence) {
+  Classifier classify;
+  const nb::object fast = fast_sequence(sequence);
+  const SequenceExtent extent = measure(fast.ptr(), classify, nullptr, true);
+  if (!extent.plain) throw nb::type_error("the sequence changed during the call");
+  return extent.max_bits;
 }
 
 /// Write the number of limbs of each element of a scanned sequence to `widths`, uint32[N].
@@ -143,7 +153,7 @@ void int_widths(nb::handle sequence, nb::handle widths) {
       out.shape(0) != static_cast<std::size_t>(PySequence_Size(fast.ptr()))) {
     throw nb::value_error("widths must be a contiguous uint32 array as long as the sequence");
   }
-  if (!measure(fast.ptr(), classify, static_cast<std::uint32_t*>(out.data())).plain) {
+  if (!measure(fast.ptr(), classify, static_cast<std::uint32_t*>(out.data()), false).plain) {
     throw nb::type_error("the sequence changed during the call");
   }
 }
@@ -330,6 +340,7 @@ bool write_bytes(const Limb* limbs, std::size_t limb_width, std::uint8_t* bytes,
 
 void bind_convert(nb::module_& module) {
   module.def("scan_ints", &scan_ints, nb::arg("sequence"));
+  module.def("most_bits", &most_bits, nb::arg("sequence"));
   module.def("int_widths", &int_widths, nb::arg("sequence"), nb::arg("widths"));
   module.def("ints_to_limbs", &ints_to_limbs, nb::arg("sequence"), nb::arg("start"), nb::arg("limbs"),
              nb::arg("negative").none());

@@ -173,11 +173,11 @@ PyObject* Gmpy2::write_binary(const Limb* limbs, std::size_t width, bool negativ
   return PyObject_CallFunctionObjArgs(from_binary_, binary.get(), nullptr);
 }
 
-IntExtent mpz_extent(const PyObject* value, std::size_t known) {
+IntExtent mpz_extent(const PyObject* value, bool exact) {
   const MpzObject* mpz = as_mpz(value);
   const std::size_t count = limb_count(mpz);
   if (count == 0) return {};
-  if (count * kLimbBits <= known) return {count * kLimbBits, mpz->size < 0};
+  if (!exact) return {count * kLimbBits, mpz->size < 0};
   return {(count - 1) * kLimbBits + static_cast<std::size_t>(std::bit_width(mpz->limbs[count - 1])),
           mpz->size < 0};
 }

@@ -52,9 +52,9 @@ class Gmpy2 {
   bool layout_verified_ = false;
 };
 
-/// Length and sign of an mpz whose layout was verified. Where its limbs have at most `known` bits, that is the
-/// length of all of them, and they are not read.
-[[nodiscard]] IntExtent mpz_extent(const PyObject* value, std::size_t known);
+/// Length and sign of an mpz whose layout was verified. Unless `exact`, the length is that of its limbs,
+/// which are not read.
+[[nodiscard]] IntExtent mpz_extent(const PyObject* value, bool exact);
 
 /// Write |value| to limbs[0, width), zero-extended. @return false if it does not fit
 [[nodiscard]] bool read_mpz(const PyObject* value, Limb* limbs, std::size_t width, bool* negative);

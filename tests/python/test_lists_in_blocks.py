@@ -85,3 +85,11 @@ def test_other_kinds_of_elements() -> None:
     assert manymod.addmod([wide, 1], [-wide, 2], [7, 5]) == [0, 3]
     objects = np.array([1, 2**80, 3], object)
     assert manymod.mulmod(objects, 3, 7).tolist() == [3, 3 * 2**80 % 7, 2]
+
+
+def test_lengths_of_mpz_in_bits() -> None:
+    rows = np.array([[200], [7]], np.uint8)
+    assert manymod.mulmod(rows, 2, [gmpy2.mpz(255), gmpy2.mpz(9)]).tolist() == [[145], [5]]
+    assert manymod.IntArray.from_ints([gmpy2.mpz(1) << 70], bits=71).to_ints() == [1 << 70]
+    with pytest.raises(OverflowError, match="item 0 has 71 bits"):
+        manymod.IntArray.from_ints([gmpy2.mpz(1) << 70], bits=70)
