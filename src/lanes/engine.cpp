@@ -10,15 +10,23 @@
 namespace manymod::lanes {
 namespace {
 
+constexpr std::size_t kFusedLimbs = 8;
+constexpr OperationSet kProducts =
+    operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod) | operation_bit(Operation::fmamod);
+
+bool is_product(Operation op) { return (kProducts & operation_bit(op)) != 0; }
+
 class LaneEngine final : public Engine {
  public:
   explicit LaneEngine(const Kernels& kernels) : kernels_(kernels) {}
 
   /// Accepts odd moduli and exponents >= 0. Accepts products only if several items share the modulus: a
-  /// single product is computed by long division in less time than the preparation of a modulus takes.
+  /// single product is computed by long division in less time than the preparation of a modulus takes. Sums
+  /// with products of up to kFusedLimbs limbs are as fast without vectors.
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
     if (job.timing == TimingClass::public_ && (job.modulus.magnitude(item)[0] & 1) == 0) return false;
-    if (job.op == Operation::mulmod || job.op == Operation::sqrmod) {
+    if (is_product(job.op)) {
+      if (job.op == Operation::fmamod && job.modulus.width <= kFusedLimbs) return false;
       return job.modulus.broadcast() && job.result.count > 1;
     }
     return !job.y.is_negative(item);
@@ -48,6 +56,7 @@ class LaneEngine final : public Engine {
     switch (job.op) {
       case Operation::mulmod:
       case Operation::sqrmod:
+      case Operation::fmamod:
         return 4 * product_ns + 4 * digits;
       case Operation::fixed_base_powmod:
         return product_ns * (10 + bits / 6);
@@ -61,6 +70,7 @@ class LaneEngine final : public Engine {
     switch (job.op) {
       case Operation::mulmod:
       case Operation::sqrmod:
+      case Operation::fmamod:
         return run_product(bucket);
       case Operation::fixed_base_powmod:
         return run_fixed_base_power(bucket);
@@ -83,9 +93,8 @@ Variant make_variant(std::string technique, const std::string& shape, const Kern
   variant.name = technique + "." + shape;
   variant.technique = std::move(technique);
   variant.secret_operations = operation_bit(Operation::powmod) | operation_bit(Operation::fixed_base_powmod);
-  variant.public_operations =
-      variant.secret_operations | operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod);
-  variant.shared_modulus_operations = operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod);
+  variant.public_operations = variant.secret_operations | kProducts;
+  variant.shared_modulus_operations = kProducts;
   variant.max_bits =
       std::min(kMaxModulusBits, kernels.max_digits * kernels.digit_bits - kernels.headroom_bits);
   variant.accepts_every_item = false;

@@ -78,6 +78,20 @@ void Group::load_plain(Limb* r, const BatchView& operand) {
   });
 }
 
+void Group::load_residues(Limb* r, const BatchView& operand) {
+  bool below = operand.negative == nullptr && fits(operand);
+  for (std::size_t lane = 0; below && lane < count_; ++lane) {
+    below = limbs::less_var(operand.magnitude(item(lane)), job_.modulus.magnitude(item(lane)));
+  }
+  if (below) return load_plain(r, operand);
+  load_montgomery(r, operand);
+  from_montgomery(r, r);
+}
+
+void Group::add(Limb* r, const Limb* a, const Limb* b) {
+  for_each_vector([&](const Moduli& n, std::size_t, std::size_t at) { n.add(r + at, a + at, b + at); });
+}
+
 void Group::from_montgomery(Limb* r, const Limb* a) {
   for_each_vector([&](const Moduli& n, std::size_t, std::size_t at) {
     n.from_montgomery(r + at, a + at, scratch_.data());

@@ -57,6 +57,11 @@ class Group {
   [[nodiscard]] bool fits(const BatchView& operand) const;
   /// r = |operand| of each item as digits. On input: fits(operand).
   void load_plain(Limb* r, const BatchView& operand);
+  /// r = the operand of each item mod n, 0 <= r < n, exact digits. Timing: operands that are not below n take
+  /// longer.
+  void load_residues(Limb* r, const BatchView& operand);
+  /// r = a + b mod n. On input: 0 <= a, b < n, exact digits; so is r.
+  void add(Limb* r, const Limb* a, const Limb* b);
   /// Stores results and statuses of all items. On input: 0 <= a < n, exact digits.
   void store(const Limb* a);
 

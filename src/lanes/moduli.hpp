@@ -52,6 +52,9 @@ class Moduli {
   void from_montgomery(Limb* r, const Limb* a, Limb* scratch) const;
   /// r = a mod n. On input: a < 4 n. On output: 0 <= r < n, exact digits. Aliasing: r may be a.
   void reduce(Limb* r, const Limb* a) const;
+  /// r = a + b mod n. On input: 0 <= a, b < n, exact digits. On output: 0 <= r < n, exact digits. Aliasing: r
+  /// may be a or b.
+  void add(Limb* r, const Limb* a, const Limb* b) const { kernels_->add_mod(r, a, b, part(0), digits_); }
   /// r = x[lane], as digits. On input: x < R. spare: words() words, aligned as an element. Aliasing: spare is
   /// not r.
   void import_digits(Limb* r, std::span<const std::span<const Limb>> x, Limb* spare) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x y mod n and x^2 mod n for odd n.
+// x y mod n, x^2 mod n and x y + z mod n for odd n.
 #include <algorithm>
 
 #include "lanes/group.hpp"
@@ -14,6 +14,7 @@ void run_product(const BucketRun& run) {
   Group group(run.kernels, job, run.limbs, shared_moduli(job));
   limbs::Buffer factor;
   limbs::Buffer product;
+  limbs::Buffer addend;
   for (std::size_t first = 0; first < run.items.size(); first += group.lanes()) {
     if (job.stop.requested()) return;
     group.assign(run.items.subspan(first, std::min(group.lanes(), run.items.size() - first)));
@@ -30,6 +31,11 @@ void run_product(const BucketRun& run) {
       group.load_montgomery(product.data(), job.x);
       m.mul(product.data(), product.data(), factor.data());
       group.from_montgomery(product.data(), product.data());
+    }
+    if (job.op == Operation::fmamod) {
+      addend.require(m.words());
+      group.load_residues(addend.data(), job.z);
+      group.add(product.data(), product.data(), addend.data());
     }
     if (job.stop.was_requested()) return;
     group.store(product.data());

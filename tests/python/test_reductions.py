@@ -45,6 +45,22 @@ def test_fmamod(secret: bool) -> None:
     assert manymod.Plan("fmamod", modulus=p, secret=secret)([2], 3, z=[4]) == [10]
 
 
+VECTORS = [v.name for v in manymod.variants() if v.usable and v.backend == "cpu" and "avx" in v.name]
+
+
+@pytest.mark.parametrize("variant", VECTORS)
+def test_fmamod_by_vectors(variant: str) -> None:
+    """One odd modulus for all: the addends are below it, longer, negative, or wider than it."""
+    source = random.Random(variant)
+    for bits in (520, 640, 1000):
+        n = source.getrandbits(bits) | 1 << (bits - 1) | 1
+        x, y = mixed(source, 30, bits), mixed(source, 30, bits - 3)
+        for z in ([source.randrange(n) for _ in x], mixed(source, 30, bits), mixed(source, 30, 2 * bits)):
+            wanted = [(a * b + c) % n for a, b, c in zip(x, y, z, strict=True)]
+            assert fmamod(x, y, z, n, variant=variant) == wanted
+            assert fmamod(x, y, -n, n, variant=variant) == [a * b % n for a, b in zip(x, y, strict=True)]
+
+
 @pytest.mark.parametrize("secret", [False, True])
 @pytest.mark.parametrize("terms", [0, 1, 2, 7, 40, 300])
 def test_one_item(terms: int, secret: bool) -> None:
