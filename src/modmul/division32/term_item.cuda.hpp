@@ -30,13 +30,8 @@ class TermItem : RowAccess<Group, kPerThread, kOwn> {
   /// Stores the sum of the terms if `stores`.
   MM_DEVICE void add(bool stores) const {
     typename Arithmetic::Sum sum;
-    // Two terms are read before the first is added: sums wait for memory alone.
     MM_ROLLED
-    for (std::uint32_t round = 0; round < rounds(); round += 2) {
-      const Number first = term(job_.x, round, 0), second = term(job_.x, round + 1, 0);
-      arithmetic_.add(sum, first);
-      arithmetic_.add(sum, second);
-    }
+    for (std::uint32_t round = 0; round < rounds(); ++round) arithmetic_.add(sum, term(job_.x, round, 0));
     const typename Access::Modulus n = this->read_modulus();
     finish(arithmetic_.residue(sum, this->divisor_of(n)), n.kind, stores);
   }
