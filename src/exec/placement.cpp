@@ -1,98 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/placement.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <numeric>
 #include <utility>
 
 namespace manymod {
+namespace {
 
-/// The state of each GPU, and how much work is in flight on all of them.
-class Placement::Health {
- public:
-  explicit Health(std::size_t gpus) : states_(gpus) {}
-
-  [[nodiscard]] bool works(std::size_t gpu) const { return state(gpu) == State::works; }
-
-  /// GPUs in the order of preference: working ones before failed ones before lost ones.
-  [[nodiscard]] unsigned resort(std::size_t gpu) const { return static_cast<unsigned>(state(gpu)); }
-
-  void record_failure(std::size_t gpu, bool lost) {
-    states_[gpu].store(lost ? State::lost : State::failed, std::memory_order_relaxed);
-  }
-
-  /// Counts work as in flight for as long as this object lives. When no other work is in flight, GPUs that
-  /// failed, but are not lost, are used again.
-  class InFlight {
-   public:
-    explicit InFlight(Health& health) : health_(health) {
-      if (health_.in_flight_.fetch_add(1, std::memory_order_relaxed) > 0) return;
-      for (std::atomic<State>& state : health_.states_) {
-        State failed = State::failed;
-        state.compare_exchange_strong(failed, State::works, std::memory_order_relaxed);
-      }
-    }
-    InFlight(const InFlight&) = delete;
-    InFlight& operator=(const InFlight&) = delete;
-    ~InFlight() { health_.in_flight_.fetch_sub(1, std::memory_order_relaxed); }
-
-   private:
-    Health& health_;
-  };
-
- private:
-  enum class State : std::uint8_t {
-    works,
-    failed,  ///< until no work is in flight
-    lost,    ///< for the rest of the process
-  };
-
-  [[nodiscard]] State state(std::size_t gpu) const { return states_[gpu].load(std::memory_order_relaxed); }
-
-  std::vector<std::atomic<State>> states_;
-  std::atomic<std::size_t> in_flight_{0};
-};
-
-Placement::Placement(std::vector<GpuEngine> gpus, std::unique_ptr<const Engine> fallback)
-    : gpus_(std::move(gpus)), health_(std::make_unique<Health>(gpus_.size())), cpu_(std::move(fallback)) {}
-Placement::Placement(Placement&&) noexcept = default;
-Placement& Placement::operator=(Placement&&) noexcept = default;
-Placement::~Placement() = default;
-
-std::size_t Placement::chunk_granularity(const Job& job, std::size_t modulus_limbs) const {
-  std::size_t place = 0;
-  while (place < gpus_.size() && !health_->works(place)) ++place;
-  return engine(place < gpus_.size() ? place : 0).chunk_granularity(job, modulus_limbs);
+GpuGroup group_of(const std::vector<GpuEngine>& gpus) {
+  std::vector<GpuMember> members;
+  members.reserve(gpus.size());
+  for (const GpuEngine& gpu : gpus) members.push_back({gpu.size, gpu.load});
+  return GpuGroup(std::move(members));
 }
 
-std::exception_ptr Placement::attempt_on_gpus(double cost_ns,
-                                              const std::function<void(std::size_t)>& attempt) const {
-  const Health::InFlight in_flight(*health_);
-  const auto work =
-      static_cast<std::uint64_t>(std::clamp(cost_ns, 1.0, static_cast<double>(LoadShare::kMostWork)));
-  std::vector<std::size_t> left(gpus_.size());
-  std::iota(left.begin(), left.end(), std::size_t{0});
-  std::exception_ptr failure;
-  while (!left.empty()) {
-    std::vector<GpuCandidate> candidates;
-    for (const std::size_t gpu : left) {
-      candidates.push_back({gpus_[gpu].load, gpus_[gpu].size, health_->resort(gpu)});
-    }
-    const LoadShare share(candidates, work);
-    const std::size_t place = left[share.chosen()];
-    try {
-      attempt(place);
-      return nullptr;
-    } catch (const StatusError& error) {
-      if (error.failure() == FailureClass::call) throw;
-      health_->record_failure(place, error.failure() == FailureClass::device_lost);
-      std::erase(left, place);
-      if (failure == nullptr) failure = std::current_exception();
-    }
-  }
-  return failure;
+}  // namespace
+
+Placement::Placement(std::vector<GpuEngine> gpus, std::unique_ptr<const Engine> fallback)
+    : gpus_(std::move(gpus)), group_(group_of(gpus_)), cpu_(std::move(fallback)) {}
+
+std::size_t Placement::chunk_granularity(const Job& job, std::size_t modulus_limbs) const {
+  const std::size_t place = gpus_.empty() ? 0 : group_.first_working();
+  return engine(place).chunk_granularity(job, modulus_limbs);
 }
 
 }  // namespace manymod

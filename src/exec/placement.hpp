@@ -11,9 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "core/status_error.hpp"
 #include "engine/engine.hpp"
-#include "exec/gpu_load.hpp"
+#include "exec/gpu_group.hpp"
 
 namespace manymod {
 
@@ -29,11 +28,8 @@ struct GpuEngine {
 /// The places of a variant, numbered: the CPU alone is place 0; else the GPUs are places 0, 1, .., and the
 /// CPU engine for failover, if there is one, is the last.
 ///
-/// Each piece of work goes to the GPU that would finish it first. If a GPU fails (a StatusError whose
-/// FailureClass is not `call`), the work fails over to another GPU and at last to the CPU engine; without
-/// one, the call fails with the error of the first GPU. A GPU that failed gets no more work while other work
-/// is in flight, since the cause, such as a lack of memory, may be temporary. One that is lost for this
-/// process gets no more work at all. Either is still tried if no other GPU is left.
+/// Work is distributed over the GPUs, and fails over among them, as GpuGroup states, and at last to the CPU
+/// engine; without one, the call fails with the error of the first GPU.
 class Placement {
  public:
   /// On the CPU.
@@ -42,9 +38,6 @@ class Placement {
       : Placement(std::vector<GpuEngine>(), std::move(engine)) {}
   /// On GPUs. `fallback` accepts every item, or is null; without GPUs it is the variant's own engine.
   explicit Placement(std::vector<GpuEngine> gpus, std::unique_ptr<const Engine> fallback = nullptr);
-  Placement(Placement&&) noexcept;
-  Placement& operator=(Placement&&) noexcept;
-  ~Placement();
 
   /// The number of places.
   [[nodiscard]] std::size_t size() const { return gpus() + (cpu_ != nullptr ? 1 : 0); }
@@ -71,7 +64,7 @@ class Placement {
   template <class Attempt>
   void run(double cost_ns, const Attempt& attempt) const {
     if (gpus_.empty()) return attempt(std::size_t{0});
-    const std::exception_ptr failure = attempt_on_gpus(cost_ns, std::cref(attempt));
+    const std::exception_ptr failure = group_.run(cost_ns, std::cref(attempt));
     if (failure == nullptr) return;
     if (cpu_ == nullptr) std::rethrow_exception(failure);
     attempt(gpus_.size());
@@ -80,18 +73,12 @@ class Placement {
   /// The same on GPUs alone. @return false if there is none, or if each fails
   template <class Attempt>
   [[nodiscard]] bool run_on_gpu(double cost_ns, const Attempt& attempt) const {
-    return !gpus_.empty() && attempt_on_gpus(cost_ns, std::cref(attempt)) == nullptr;
+    return !gpus_.empty() && group_.run(cost_ns, std::cref(attempt)) == nullptr;
   }
 
  private:
-  class Health;  // of the GPUs
-
-  /// @return null once an attempt succeeds; the exception of the first attempt if all GPUs fail
-  [[nodiscard]] std::exception_ptr attempt_on_gpus(double cost_ns,
-                                                   const std::function<void(std::size_t)>& attempt) const;
-
   std::vector<GpuEngine> gpus_;
-  std::unique_ptr<Health> health_;
+  GpuGroup group_;
   std::unique_ptr<const Engine> cpu_;  ///< the variant's own, or the fallback of GPUs
 };
 
