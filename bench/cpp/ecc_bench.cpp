@@ -122,7 +122,7 @@ class Work {
 
 void measure(benchmark::State& state, const ecc::Variant& variant, const ecc::Curve& curve,
              Function function) {
-  const auto engine = variant.make(curve, 0);
+  const auto engine = variant.make(curve, {});
   const std::size_t usual = variant.on_gpu ? kGpuItems : kCpuItems;
   const std::size_t items = function == Function::sum ? std::max(usual, kSumItems) : usual;
   Work work(*engine, items);

@@ -112,7 +112,7 @@ class Work {
 
 void measure(benchmark::State& state, const ecc::Variant& variant, const ecc::Curve& curve,
              const Case& which) {
-  const auto engine = variant.make(curve, 0);
+  const auto engine = variant.make(curve, {});
   Work work(*engine);
   for (auto _ : state) work.run(which);
   if (work.failed()) state.SkipWithError("an item has failed");

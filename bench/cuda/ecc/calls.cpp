@@ -68,14 +68,18 @@ class Calls {
     if (info_.signature_bytes != 0) check_results({MM_ECC_SIGN}, signatures_, info_.signature_bytes, most);
   }
 
-  void measure(std::size_t count, std::vector<Json>& rows) {
-    std::vector<Operation> operations{{MM_ECC_PUBLIC_KEY}};
+  void measure(std::size_t count, bool on_gpu_only, std::vector<Json>& rows) {
+    std::vector<Operation> operations;
+    operations.reserve(5);
+    operations.push_back({MM_ECC_PUBLIC_KEY});
     if (info_.signature_bytes != 0) {
-      operations.insert(operations.end(), {{MM_ECC_SIGN}, {MM_ECC_SIGN, false}, {MM_ECC_VERIFY}});
+      for (const bool check : {true, false}) operations.push_back({MM_ECC_SIGN, check});
+      operations.push_back({MM_ECC_VERIFY});
     }
     if (info_.form != MM_ECC_EDWARDS) operations.push_back({MM_ECC_EXCHANGE});
     for (const Operation op : operations) {
       for (const bool on_gpu : {false, true}) {
+        if (on_gpu_only && !on_gpu) continue;
         mm_ecc_plan* const plan = (on_gpu ? gpu_ : cpu_).get();
         std::array<double, kRepetitions> seconds{};
         for (double& one : seconds) {
@@ -206,10 +210,10 @@ class Calls {
 }  // namespace
 
 std::vector<Json> measure_calls(const std::string& curve, const KernelRates& kernels,
-                                const std::vector<std::size_t>& batches, bool& right) {
+                                const std::vector<std::size_t>& batches, bool on_gpu_only, bool& right) {
   std::vector<Json> rows;
   Calls calls(curve, kernels, *std::ranges::max_element(batches));
-  for (const std::size_t count : batches) calls.measure(count, rows);
+  for (const std::size_t count : batches) calls.measure(count, on_gpu_only, rows);
   right = right && calls.right();
   return rows;
 }

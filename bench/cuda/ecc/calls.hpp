@@ -16,8 +16,8 @@ using KernelRates = std::map<std::string, double>;
 
 /// Rows of the report, with the share of the rate of the kernels that a call needs; `right` is cleared where
 /// the GPU's results are not the processor's, or its own signatures not valid. `curve`: a name of the
-/// library.
+/// library. on_gpu_only: the processor is not measured.
 std::vector<Json> measure_calls(const std::string& curve, const KernelRates& kernels,
-                                const std::vector<std::size_t>& batches, bool& right);
+                                const std::vector<std::size_t>& batches, bool on_gpu_only, bool& right);
 
 }  // namespace manymod::bench

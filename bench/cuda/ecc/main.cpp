@@ -41,9 +41,10 @@ struct Curve {
 
   [[nodiscard]] bool is_25519() const { return id == ecc::CurveId::ed25519 || id == ecc::CurveId::x25519; }
   /// The kernels are those for any curve.
-  [[nodiscard]] bool is_any() const { return id == ecc::CurveId::brainpool256r1; }
+  [[nodiscard]] bool is_any() const {
+    return id == ecc::CurveId::brainpool256r1 || id == ecc::CurveId::brainpool384r1;
+  }
   [[nodiscard]] bool offers(const std::string& operation) const {
-    if (is_any()) return operation == "base" || operation == "multiply";
     if (id == ecc::CurveId::x25519) return operation == "ladder";
     if (id == ecc::CurveId::ed25519)
       return operation == "base" || operation == "multiply" || operation == "two";
@@ -59,13 +60,15 @@ const std::vector<Curve> kCurves = {
     {"p521", ecc::CurveId::p521, "SHA512", 11.9, 7.6},
     {"ed25519", ecc::CurveId::ed25519, "", 2.61, 1.83},
     {"x25519", ecc::CurveId::x25519, "", 2.61, 1.83},
-    {"brainpool256", ecc::CurveId::brainpool256r1, "", 4.28, 3.58},
+    {"brainpool256", ecc::CurveId::brainpool256r1, "SHA256", 4.28, 3.58},
+    {"brainpool384", ecc::CurveId::brainpool384r1, "SHA384", 9.05, 7.45},
 };
 
 struct Options : CommonOptions {
   std::vector<std::string> curves, operations = kOperations;
   std::vector<std::uint32_t> batches;  ///< empty: waves of the device
   bool calls = false;                  ///< besides kernels
+  bool on_gpu_only = false;            ///< calls are not measured on the processor
 };
 
 void add_options(CLI::App& command, Options& options) {
@@ -76,6 +79,7 @@ void add_options(CLI::App& command, Options& options) {
   add_list(command, "--batches", options.batches, "Items of a call")->check(CLI::PositiveNumber);
   command.add_flag("--calls", options.calls,
                    "Calls from arrays to arrays on the host, after the kernels that they are compared with");
+  command.add_flag("--gpu-only", options.on_gpu_only, "Do not measure calls on the processor");
 }
 
 /// Products and squarings of one item, without look-ups and sums.
@@ -98,7 +102,8 @@ Work work_of(const Curve& curve, const std::string& operation, unsigned bits) {
     // M.
     const double every = bits / ecc::cuda::kPointWindow + 1;
     const double every_doubling = every * ecc::cuda::kPointWindow;
-    return {every_doubling * 13 + (every + entries - 1) * 17 + 5, every_doubling * 3};
+    const double tables = operation == "verify" ? 2 : 1;
+    return {every_doubling * 13 + tables * (every + entries - 1) * 17 + 5, every_doubling * 3};
   }
   if (curve.is_25519()) {
     // Additions of a prepared point take 8 M, of a cached one 9 M, doublings 4 M + 4 S; an affine form 5 M.
@@ -192,7 +197,8 @@ class Measurements {
     // The kernels of as many items first: what the calls are compared with.
     measure(named, {device_.properties().multiprocessors * 512 * 16});
     bool right = true;
-    const std::vector<Json> rows = measure_calls(ecc::named_curve(named.id).name, rates_, batches, right);
+    const std::vector<Json> rows =
+        measure_calls(ecc::named_curve(named.id).name, rates_, batches, options_.on_gpu_only, right);
     rows_.insert(rows_.end(), rows.begin(), rows.end());
     if (!right) std::printf("%s: WRONG\n", named.name.c_str()), ++wrong_;
   }
@@ -303,8 +309,9 @@ class Measurements {
       stream_.set_bytes(b.valid.data(), 1, b.valid.bytes());
       if (operation == "sign_rfc6979") {
         nonce = rows(b.out_s);
-        curve.nonces(stream_,
-                     {{}, b.count, rows(b.secret), rows(b.digest), out(b.out_s), b.valid.as<std::uint8_t>()});
+        curve.nonces(
+            stream_,
+            {{}, b.count, rows(b.secret), rows(b.digest), {}, out(b.out_s), b.valid.as<std::uint8_t>()});
       }
       point.scalar = nonce;
       curve.multiply_base(stream_, point);

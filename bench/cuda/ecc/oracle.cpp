@@ -38,6 +38,8 @@ int curve_nid(ecc::CurveId id) {
       return NID_sm2;
     case ecc::CurveId::brainpool256r1:
       return NID_brainpoolP256r1;
+    case ecc::CurveId::brainpool384r1:
+      return NID_brainpoolP384r1;
     default:
       throw std::runtime_error("no such curve in libcrypto");
   }
@@ -163,7 +165,7 @@ EccItems ecc_items(const ecc::Curve& curve, std::size_t count, const std::string
 }
 
 EccItems ecc_items_25519(const ecc::Curve& curve, std::size_t count) {
-  const auto engine = ecc::find_variant("scalar64")->make(curve, 0);
+  const auto engine = ecc::find_variant("scalar64")->make(curve, {});
   const std::size_t limbs = curve.limbs();
   const ecc::ItemRange all{0, count};
   const StopToken stop;

@@ -11,7 +11,7 @@
 namespace manymod::ecc::lanes {
 namespace {
 
-constexpr std::size_t kLimbs = 4;
+constexpr std::size_t kScalarLimbs = 4;
 constexpr const EndomorphismNumbers& kNumbers = kSecp256k1Endomorphism;
 
 /// Numbers modulo 2^192, negative ones by their complement.
@@ -39,14 +39,14 @@ void add(Half& r, const Limb (&x)[kHalfLimbs]) {
 }
 
 /// round(k g / 2^384), of kHalfLimbs limbs
-void rounded_quotient(Limb (&c)[kHalfLimbs], std::span<const Limb, kLimbs> k, const Limb (&g)[kLimbs]) {
-  Limb product[2 * kLimbs] = {};
-  for (std::size_t i = 0; i < kLimbs; ++i) {
+void rounded_quotient(Limb (&c)[kHalfLimbs], std::span<const Limb, kScalarLimbs> k, const Limb (&g)[kScalarLimbs]) {
+  Limb product[2 * kScalarLimbs] = {};
+  for (std::size_t i = 0; i < kScalarLimbs; ++i) {
     Limb carry = 0;
-    for (std::size_t j = 0; j < kLimbs; ++j) {
+    for (std::size_t j = 0; j < kScalarLimbs; ++j) {
       product[i + j] = word::multiply_add(product[i + j], k[i], g[j], carry);
     }
-    product[i + kLimbs] = carry;
+    product[i + kScalarLimbs] = carry;
   }
   // The fraction is in the lowest 6 limbs. The quotient is below 2^128.
   Limb carry = product[5] >> (kLimbBits - 1);
