@@ -23,7 +23,9 @@ struct Group {
   std::vector<std::size_t> items;  ///< empty: items 0 to count - 1
   std::unique_ptr<const Scheme> scheme;
   std::size_t granularity = 1;
-  bool on_gpu = false;
+  unsigned gpus = 0;  ///< that compute it; 0: the CPU does
+  /// Results may be shorter than the longest one of the call.
+  bool has_short_results = false;
 };
 
 class CallRun {
@@ -102,11 +104,14 @@ class CallRun {
       return expected_gpu_ns(*gpu, main_operation(task, engines.curve()), on_gpu->item_ns(), count,
                              threads()) < expected_cpu_ns(*cpu, on_cpu->item_ns(), count, threads());
     };
+    const bool is_der = task.op == MM_ECC_SIGN && checked_.inputs.signature_format == MM_ECC_DER;
+    const bool is_shorter =
+        is_der || result_bytes(task, engines.curve(), checked_.inputs) < checked_.row_bytes;
     if (on_gpu && (!on_cpu || gains_by_gpu())) {
-      return {count, std::move(items), std::move(on_gpu), gpu->granularity(), true};
+      return {count, std::move(items), std::move(on_gpu), gpu->granularity(), gpu->gpus(), is_shorter};
     }
     const std::size_t granularity = is_sum() ? sum_granularity(count) : cpu->granularity();
-    return {count, std::move(items), std::move(on_cpu), granularity, false};
+    return {count, std::move(items), std::move(on_cpu), granularity, 0, is_shorter};
   }
 
   /// Of many terms, a set of buckets gets so many, if every thread gets some.
@@ -118,11 +123,11 @@ class CallRun {
   /// @return false if the caller requested a stop
   bool compute() {
     std::vector<WorkPart> parts;
-    bool on_gpu = false;
+    unsigned gpus = 0;
     for (const Group& group : groups_) {
       WorkPart part = uniform_part(group.count, group.scheme->item_ns());
       part.granularity = group.granularity;
-      on_gpu = on_gpu || group.on_gpu;
+      gpus = std::max(gpus, group.gpus);
       parts.push_back(part);
     }
     if (parts.empty()) return true;
@@ -134,8 +139,7 @@ class CallRun {
         return progress.wants_stop(static_cast<double>(done) / total);
       };
     }
-    const Schedule schedule =
-        schedule_for(total_ns(parts), plan_.threads(), on_gpu ? 1 : 0, progress.observed());
+    const Schedule schedule = schedule_for(total_ns(parts), plan_.threads(), gpus, progress.observed());
     const bool completed =
         execute(parts, schedule, wants_stop, [this](const Chunk& chunk, const StopToken& stop) {
           compute_chunk(groups_[chunk.part], chunk, stop);
@@ -150,14 +154,16 @@ class CallRun {
   }
 
   void compute_chunk(const Group& group, const Chunk& chunk, const StopToken& stop) {
+    // Results fill their rows, unless they may be shorter; finish() clears those of items without one.
+    const bool clears = group.has_short_results && !is_sum();
     if (!group.items.empty()) {
       const auto items = std::span(group.items).subspan(chunk.begin, chunk.size());
-      if (!is_sum()) {
+      if (clears) {
         for (const std::size_t item : items) clear_row(item);
       }
       return group.scheme->compute(items, stop);
     }
-    if (!is_sum()) clear_rows(chunk.begin, chunk.end);
+    if (clears) clear_rows(chunk.begin, chunk.end);
     std::vector<std::size_t> items(chunk.size());
     std::iota(items.begin(), items.end(), chunk.begin);
     group.scheme->compute(items, stop);

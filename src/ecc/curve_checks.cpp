@@ -138,7 +138,7 @@ void check_order(Arithmetic& arithmetic, const Curve& curve) {
 
 /// n G = infinity, as (n - 1) G = -G. As n is a prime and G is not the neutral element, n is G's order.
 void check_generator(const Curve& curve) {
-  const std::unique_ptr<const PointEngine> engine = scalar64::variant().make(curve, 0);
+  const std::unique_ptr<const PointEngine> engine = scalar64::variant().make(curve, {});
   const PointRows generator{{curve.x.data(), 0}, {curve.y.data(), 0}, nullptr};
   std::uint8_t valid = 0;
   engine->check(&valid, generator, {0, 1});

@@ -46,13 +46,17 @@ struct RowCall {
   RowOperation operation = RowOperation::public_key;
   ByteRows secret;  ///< private keys
   ByteRows point;   ///< public keys, those of SEC 1 uncompressed or compressed
-  /// Of ECDSA the leftmost bytes of digests, with no more bits than n has; of EdDSA messages, of at most
-  /// kMostMessage bytes.
+  /// Of ECDSA the leftmost bytes of digests, no more than a scalar has; of EdDSA and BIP 340
+  /// messages, of at most kMostMessage bytes.
   ByteRows message;
-  const std::uint32_t* message_sizes = nullptr;  ///< of EdDSA: bytes that are used of each; null: all
+  const std::uint32_t* message_sizes = nullptr;  ///< bytes that are used of each message; null: all
   ByteRows signature;                            ///< r and s, or R and S
   ByteRows nonce;                                ///< where they are not derived
   bool derives_nonces = true;                    ///< by RFC 6979, as EcdsaSigning::nonce; of EdDSA always
+  /// Of ECDSA 32 random bytes for hedged nonces, or none; of BIP 340 the 32 auxiliary ones.
+  ByteRows extra;
+  bool schnorr = false;     ///< signatures are those of BIP 340
+  bool cofactored = false;  ///< verification of EdDSA by ZIP 215, else by RFC 8032
   bool low_s = false;
   bool check = false;                                      ///< signatures are checked before they leave
   bool recoverable = false;                                ///< a recovery id behind r and s

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,32 +63,32 @@ double expected_gpu_ns(const PointEngine& engine, PointOperation operation, doub
   const double granules = std::ceil(static_cast<double>(items) / granularity);
   const double of_gpu = engine.item_ns(operation), of_thread = std::max(item_ns - of_gpu, 0.0);
   const double per_thread = std::ceil(granules / threads) * std::min(static_cast<double>(items), granularity);
-  return granules * granularity * of_gpu + per_thread * of_thread;
+  const double of_one = std::ceil(granules / std::max(1U, engine.gpus()));
+  return of_one * granularity * of_gpu + per_thread * of_thread;
 }
 
 CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced_name)
     : curve_(std::move(curve)) {
   const std::string_view name = device == nullptr ? "auto" : device;
   const Variant* forced = checked_variant(forced_name);
-  std::exception_ptr failure;  // of the first GPU that failed
+  std::vector<unsigned> gpus;
   // Curves have no kernels of other GPU backends.
   for (const Device* place : devices_named(name, devices_for(name == "auto" ? "cuda" : name))) {
-    const bool on_gpu = place->backend == Backend::cuda;
-    if (!on_gpu && place->backend != Backend::cpu) continue;
-    std::unique_ptr<const PointEngine>& engine = on_gpu ? gpu_ : cpu_;
-    if (engine || !place->obstacle.empty()) continue;
-    const Variant* variant = choose(*curve_, forced, on_gpu);
-    if (variant == nullptr) continue;
+    if (!place->obstacle.empty()) continue;
+    if (place->backend == Backend::cuda) gpus.push_back(place->index);
+    if (place->backend != Backend::cpu) continue;
+    if (const Variant* variant = choose(*curve_, forced, false)) cpu_ = variant->make(*curve_, {});
+  }
+  const Variant* on_gpus = gpus.empty() ? nullptr : choose(*curve_, forced, true);
+  if (on_gpus != nullptr) {
     try {
-      engine = variant->make(*curve_, place->index);
+      gpu_ = on_gpus->make(*curve_, gpus);
     } catch (const StatusError& error) {
-      // Another device may do without a GPU that lacks memory, for instance.
-      if (error.failure() == FailureClass::call) throw;
-      if (failure == nullptr) failure = std::current_exception();
+      // The processor may do without GPUs that lack memory, for instance.
+      if (error.failure() == FailureClass::call || !cpu_) throw;
     }
   }
   if (cpu_ || gpu_) return;
-  if (failure != nullptr) std::rethrow_exception(failure);
   throw StatusError(MM_ERR_UNUSABLE_VARIANT,
                     (forced == nullptr ? "no variant" : "variant '" + std::string(forced->name) + "' not") +
                         std::string(" usable for ") + curve_title(*curve_) + " on device '" +

@@ -19,7 +19,8 @@ struct Variant;
 class CurveEngines {
  public:
   /// Choose variants for the curve on the devices that `device` names, "auto", "cpu", "cuda" or "cuda:K": the
-  /// one called `forced`, or if that is null the fastest one of each device. A GPU that fails is left out.
+  /// one called `forced`, or if that is null the fastest one of the CPU and of the GPUs. GPUs share the items
+  /// of a call; one that fails is left out.
   /// @throws StatusError MM_ERR_UNKNOWN_DEVICE, MM_ERR_UNKNOWN_VARIANT, MM_ERR_UNUSABLE_VARIANT; the failure
   /// of a GPU if no device is left
   CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced);
@@ -27,7 +28,7 @@ class CurveEngines {
   [[nodiscard]] const Curve& curve() const { return *curve_; }
   /// Null if the options do not allow the CPU, or no variant there has the curve.
   [[nodiscard]] const PointEngine* on_cpu() const { return cpu_.get(); }
-  /// Likewise on a GPU; it computes on the CPU what the GPU fails to. At least one of the two is not null.
+  /// Likewise on GPUs; it computes on the CPU what they fail to. At least one of the two is not null.
   [[nodiscard]] const PointEngine* on_gpu() const { return gpu_.get(); }
 
  private:
@@ -38,7 +39,7 @@ class CurveEngines {
 
 /// When `items` items are expected to be ready on `threads` threads, where one takes item_ns on one of them.
 double expected_cpu_ns(const PointEngine& engine, double item_ns, std::size_t items, unsigned threads);
-/// The same on a GPU, where item_ns contains the operation on the GPU, which all threads share.
+/// The same on the engine's GPUs, where item_ns contains the operation on one GPU, which all threads share.
 double expected_gpu_ns(const PointEngine& engine, PointOperation operation, double item_ns, std::size_t items,
                        unsigned threads);
 

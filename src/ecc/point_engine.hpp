@@ -73,9 +73,11 @@ class PointEngine {
 
   /// The name of its variant (ecc/variants.hpp).
   [[nodiscard]] virtual const char* variant() const = 0;
-  /// Items computed together; fewer cost as much.
+  /// The GPUs that share the items of a call; 0: it computes on the calling thread.
+  [[nodiscard]] virtual unsigned gpus() const { return 0; }
+  /// Items computed together, on one GPU; fewer cost as much.
   [[nodiscard]] virtual std::size_t granularity() const = 0;
-  /// A rough estimate for one of many items, on one thread or on the whole GPU.
+  /// A rough estimate for one of many items, on one thread or on one whole GPU.
   [[nodiscard]] virtual double item_ns(PointOperation operation) const = 0;
 
   /// r = k G for scalars 0 <= k < n of curve.scalar_limbs() limbs. Not for Montgomery curves.

@@ -17,8 +17,9 @@ struct Variant {
   bool (*runs_here)();  ///< whether this machine has what it needs
   bool (*offers)(const Curve& curve);
   /// For a curve that it offers, on a machine that has what it needs; the curve must outlive the engine.
-  /// `gpu`: the index of the GPU, for variants on GPUs.
-  std::unique_ptr<const PointEngine> (*make)(const Curve& curve, unsigned gpu);
+  /// `gpus`: for variants on GPUs, the indices of those that it computes on, at least one. Such as cannot be
+  /// opened are left out. @throws gpu::DeviceError if none is left
+  std::unique_ptr<const PointEngine> (*make)(const Curve& curve, std::span<const unsigned> gpus);
 };
 
 /// All variants of this build, fastest first. The last one, scalar64, runs everywhere and offers every curve.

@@ -34,6 +34,7 @@ int main() {
   }
   print_curve("ecc_*_affine", offsetof(curves::AffineJob, curve), {});
   print_curve("ecc_*_nonce", offsetof(curves::NonceJob, curve), {});
+  print_curve("ecc_*_hedged", offsetof(curves::NonceJob, curve), {});
   print_curve("ecc_*_sign", offsetof(curves::SignJob, curve), {});
   print_curve("ecc_*_combine", offsetof(curves::CombineJob, curve), {});
   print_curve("ecc_*_hash", offsetof(curves::HashJob, curve),

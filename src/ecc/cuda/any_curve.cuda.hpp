@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar multiplications on curves y^2 = x^3 + a x + b modulo any prime, by one thread for each item.
+// Points and signatures on curves y^2 = x^3 + a x + b modulo any prime, by one thread for each item.
 //
 // The formulas are complete (ecc/formulas/complete.hpp) on curves of odd order: there are no exceptional
 // cases, and no points of the curve for which results are wrong, whatever their order. Digits of scalars are
@@ -8,12 +8,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
 #include "core/device_call.hpp"
 #include "core/portable.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
+#include "ecc/cuda/decoding.cuda.hpp"
+#include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
 #include "ecc/cuda/jobs.hpp"
 #include "ecc/cuda/single_thread.cuda.hpp"
@@ -33,6 +36,16 @@ struct AnyWeierstrass {
   using Coefficients = WeierstrassCoefficients<Field>;
   static constexpr unsigned kWords = Field::kWords;
   static_assert(Field::kElementWords == kWords);
+
+  // Of curves with a cofactor of 1, whose orders are as long as their primes. As Weierstrass
+  // (curves.cuda.hpp) has them:
+  using InlineScalars = Inline;
+  using Scalars = std::conditional_t<(kWords > 8), Field, Inline>;
+  static constexpr unsigned kRowWords = kWords;
+  static constexpr unsigned kOrderWords = kWords;
+  static constexpr unsigned kScalarBytes = 4 * kWords;
+  static constexpr unsigned kNonceRounds = 16;
+  MM_DEVICE static unsigned surplus_bits(const CurveNumbers& curve) { return curve.surplus_bits; }
 };
 
 /// Row `index` of those that CurveNumbers::rows lists.
@@ -244,7 +257,7 @@ MM_DEVICE bool below(const std::uint32_t* row, const std::uint32_t* p) {
   return manymod::cuda::subc(0, 0) != 0;
 }
 
-/// job.valid = whether the point is on the curve, with coordinates below p: 3 (y^2 - x^3 - a x) = 3 b.
+/// Whether the point is on the curve, with coordinates below p: 3 (y^2 - x^3 - a x) = 3 b.
 template <class C>
 MM_DEVICE void check_point_any(const PointJob& job, std::uint32_t item) {
   using Element = typename C::Element;
@@ -265,7 +278,7 @@ MM_DEVICE void check_point_any(const PointJob& job, std::uint32_t item) {
   f.from_limbs(right, number_row<C>(job.curve, CurveNumbers::kB3));
   const std::uint32_t* const p = job.curve.rows + CurveNumbers::kPrime * C::kWords;
   const bool in_range = below<C>(job.x.at(item), p) && below<C>(job.y.at(item), p);
-  job.valid[item] = f.equal(left, right) != 0 && in_range ? 1 : 0;
+  if (f.equal(left, right) == 0 || !in_range) job.valid[item] = 0;
 }
 
 /// X / Z and Y / Z, or 0 where Z is 0. The items of thread `thread` < job.threads.
@@ -296,6 +309,51 @@ MM_DEVICE void normalise_any(const AffineJob& job, std::uint32_t thread) {
     if (job.infinity != nullptr) job.infinity[item] = static_cast<std::uint8_t>(infinite & 1);
   };
   invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, count, load_z, use);
+}
+
+/// r Z = X or (r + n) Z = X, and Z is not 0. On input: item < job.count.
+template <class C>
+MM_DEVICE void compare_x_any(const VerifyCompareJob& job, std::uint32_t item) {
+  const typename C::Inline f = any_field<C>(job.curve);
+  const std::size_t count = job.count, column = C::kWords * count;
+  typename C::Element x, z;
+  load_element(f, x, ConstColumn{job.point, count, item});
+  load_element(f, z, ConstColumn{job.point + 2 * column, count, item});
+  const std::uint32_t* const p = job.curve.rows + CurveNumbers::kPrime * C::kWords;
+  const auto below_p = [p](const std::uint32_t* number) { return below<C>(number, p); };
+  const bool same = is_x_modulo_order<C>(job, item, f, x, z, below_p);
+  const bool on_curve = job.on_curve == nullptr || job.on_curve[item] != 0;
+  if (!same || f.is_zero(z) != 0 || !on_curve) job.valid[item] = 0;
+}
+
+/// As decode_compressed. Where p is not 3 modulo 4, what is found is no root: the item is not good.
+template <class C>
+MM_DEVICE void decode_compressed_any(const DecodeJob& job, std::uint32_t item) {
+  using Element = typename C::Element;
+  const typename C::Field f(any_field<C>(job.curve));
+  const std::uint32_t* const p = job.curve.rows + CurveNumbers::kPrime * C::kWords;
+  std::uint32_t words[C::kWords];
+  const std::uint32_t tag = compressed_words(words, job.from.at(item), job.from.size, job.coordinate_bytes);
+  Element x, y, right, term;
+  f.from_limbs(x, row_words<C::kWords>(words));
+  f.sqr(right, x);
+  f.from_limbs(term, number_row<C>(job.curve, CurveNumbers::kA));
+  f.add(right, right, term);
+  f.mul(right, right, x);
+  f.from_limbs(term, row_words<C::kWords>(job.curve.b));
+  f.add(right, right, term);
+  f.template normalize_weak<2>(right, right);
+  square_root(f, y, right, RootExponent<C::kWords>::make([p](unsigned j) { return p[j]; }));
+  f.sqr(term, y);
+  const bool is_point = below<C>(words, p) && f.equal(term, right) != 0;
+  std::uint32_t* const row = job.y.at(item);
+  f.to_limbs(row_out<C::kWords>(row), y);
+  f.template neg<1>(term, y);
+  f.template normalize_weak<2>(term, term);
+  f.cmov(y, term, 0 - ((row[0] ^ tag) & 1));
+  f.to_limbs(row_out<C::kWords>(row), y);
+  f.to_limbs(row_out<C::kWords>(job.x.at(item)), x);
+  if (!is_point || (tag & 0xfe) != 2) job.good[item] = 0;
 }
 
 using Any256 = AnyWeierstrass<256>;

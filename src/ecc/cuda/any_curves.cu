@@ -2,11 +2,15 @@
 #include "ecc/cuda/any_curve.cuda.hpp"
 #include "ecc/cuda/kernels.cuh"
 
-#define MM_ANY_KERNELS(name, Curve)                                                   \
-  MM_POINT_KERNEL(ecc_##name##_multiply, 2, PointJob, multiply_any<Curve>(job, item)) \
-  MM_POINT_KERNEL(ecc_##name##_two, 2, PointJob, multiply_two_any<Curve>(job, item))  \
-  MM_POINT_KERNEL(ecc_##name##_check, 2, PointJob, check_point_any<Curve>(job, item)) \
-  MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise_any<Curve>(job, thread))
+#define MM_ANY_KERNELS(name, Curve, Hash)                                                     \
+  MM_POINT_KERNEL(ecc_##name##_multiply, 2, PointJob, multiply_any<Curve>(job, item))         \
+  MM_POINT_KERNEL(ecc_##name##_two, 2, PointJob, multiply_two_any<Curve>(job, item))          \
+  MM_POINT_KERNEL(ecc_##name##_check, 2, PointJob, check_point_any<Curve>(job, item))         \
+  MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise_any<Curve>(job, thread))          \
+  MM_SCALAR_KERNELS(name, Curve)                                                              \
+  MM_POINT_KERNEL(ecc_##name##_decode, 1, DecodeJob, decode_compressed_any<Curve>(job, item)) \
+  MM_POINT_KERNEL(ecc_##name##_compare, 1, VerifyCompareJob, compare_x_any<Curve>(job, item)) \
+  MM_NONCE_KERNELS(name, Curve, Hash)
 
-MM_ANY_KERNELS(any256, Any256)
-MM_ANY_KERNELS(any384, Any384)
+MM_ANY_KERNELS(any256, Any256, Sha256)
+MM_ANY_KERNELS(any384, Any384, Sha384)

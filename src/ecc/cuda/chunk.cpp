@@ -35,7 +35,7 @@ void copy_strings(void* to, std::size_t to_stride, const void* from, std::size_t
 void Chunk::begin(std::size_t first, std::uint32_t count, const ItemBytes& bytes) {
   first_ = first;
   count_ = count;
-  used_ = pinned_used_ = 0;
+  used_ = pinned_used_ = operands_end_ = 0;
   results_.clear();
   const std::size_t needed = bytes.device * count + kMostArrays * kAlignment;
   if (memory_.bytes() < needed) {
@@ -97,10 +97,10 @@ RowsOut Chunk::result(Limb* to, std::size_t limbs) {
 
 std::uint8_t* Chunk::result(std::uint8_t* to) { return result(to, 1, 1); }
 
-std::uint8_t* Chunk::upload_and_result(std::uint8_t* bytes) {
+std::uint8_t* Chunk::upload(const std::uint8_t* bytes) {
   auto* const pinned = static_cast<std::uint8_t*>(take_pinned(count_));
   std::memcpy(pinned, bytes + first_, count_);
-  std::uint8_t* const device = result(bytes);
+  auto* const device = static_cast<std::uint8_t*>(take(count_));
   stream_->copy_to_device(device, pinned, count_);
   return device;
 }
@@ -111,22 +111,33 @@ std::uint8_t* Chunk::result(std::uint8_t* to, std::size_t stride, std::size_t si
   return static_cast<std::uint8_t*>(device);
 }
 
+void Chunk::end_operands() {
+  operands_end_ = pinned_used_;
+  copied_->record(*stream_);
+}
+
 void Chunk::queue_results() {
   for (const Result& result : results_) {
     stream_->copy_to_host(result.pinned, result.device, count_ * result.size);
   }
 }
 
-void Chunk::wait(bool erase) {
-  if (erase) stream_->set_bytes(memory_.data(), 0, used_);
+void Chunk::wait(Secrecy secrecy) {
+  if (secrecy != Secrecy::none) {
+    stream_->set_bytes(memory_.data(), 0, used_);
+    // While the GPU computes.
+    copied_->wait();
+    wipe_bytes(pinned_.data(), operands_end_);
+  }
   stream_->synchronize();
 }
 
-void Chunk::store_results(bool erase) {
+void Chunk::store_results(Secrecy secrecy) {
   for (const Result& result : results_) {
     copy_strings(result.to, result.stride, result.pinned, result.size, result.size, count_);
   }
-  if (erase) wipe_bytes(pinned_.data(), pinned_used_);
+  if (secrecy != Secrecy::all) return;
+  wipe_bytes(pinned_.as<std::uint8_t>() + operands_end_, pinned_used_ - operands_end_);
 }
 
 std::unique_ptr<Chunk> ChunkPool::take() {

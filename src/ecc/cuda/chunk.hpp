@@ -23,11 +23,19 @@ struct ItemBytes {
   std::size_t pinned = 0;
 };
 
+/// What of a chunk's numbers is secret, and zeroed as soon as it is not needed any more.
+enum class Secrecy : std::uint8_t {
+  none,
+  operands,  ///< and all that is computed of them but for the results
+  all,
+};
+
 /// The memory of one chunk after the other, and the stream in which it is worked on. For use by one thread at
 /// a time. Operands and results of a chunk are laid out from the beginning: call begin() first.
 class Chunk {
  public:
-  explicit Chunk(gpu::Device& device) : device_(device), stream_(device.make_stream()) {}
+  explicit Chunk(gpu::Device& device)
+      : device_(device), stream_(device.make_stream()), copied_(device.make_event()) {}
 
   [[nodiscard]] const gpu::Stream& stream() const { return *stream_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
@@ -48,17 +56,20 @@ class Chunk {
   /// The same for rows of `limbs` limbs, or bytes, which finish() copies to the call's arrays; null: nowhere.
   RowsOut result(Limb* to, std::size_t limbs);
   std::uint8_t* result(std::uint8_t* to);
-  /// The same for bytes that are copied to the device as well.
-  std::uint8_t* upload_and_result(std::uint8_t* bytes);
+  /// Enqueues the copy of bytes, which may become a result as well.
+  std::uint8_t* upload(const std::uint8_t* bytes);
+  void also_result(const std::uint8_t* uploaded, std::uint8_t* to) { add_result(uploaded, to, 1, 1); }
   /// The same for byte strings of `size` bytes, that of item i to `to` + i `stride`.
   std::uint8_t* result(std::uint8_t* to, std::size_t stride, std::size_t size);
 
+  /// After the uploads, before the first result.
+  void end_operands();
   /// Enqueues the copies of results.
   void queue_results();
-  /// Waits for the work and the copies. `erase`: operands and results were secret.
-  void wait(bool erase);
+  /// Waits for the work and the copies.
+  void wait(Secrecy secrecy);
   /// Copies results to the call's arrays. After wait().
-  void store_results(bool erase);
+  void store_results(Secrecy secrecy);
 
  private:
   struct Result {
@@ -73,6 +84,8 @@ class Chunk {
   gpu::DeviceBuffer memory_;
   gpu::PinnedBuffer pinned_;
   std::size_t used_ = 0, pinned_used_ = 0;
+  std::size_t operands_end_ = 0;  ///< in pinned memory
+  std::unique_ptr<gpu::Event> copied_;
   std::size_t first_ = 0;
   std::uint32_t count_ = 0;
   std::vector<Result> results_;

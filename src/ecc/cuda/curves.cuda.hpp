@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/device_call.hpp"
+#include "ecc/cuda/jobs.hpp"
 #include "ecc/cuda/single_thread.cuda.hpp"
 #include "ecc/formulas/jacobian.hpp"
 #include "field/device.cuda.hpp"
@@ -92,7 +93,13 @@ struct Weierstrass {
   static constexpr unsigned kOrderBits = kBits;
   static constexpr bool kEndomorphism = kHalves;
   static constexpr unsigned kOrderWords = (kBits + 31) / 32;
+  static constexpr unsigned kScalarBytes = (kBits + 7) / 8;
+  static constexpr unsigned kNonceRounds = 1;  ///< candidates of RFC 6979: 2^bits - n is small
 
+  /// Bits of kScalarBytes bytes that n does not have.
+  MM_DEVICE static constexpr unsigned surplus_bits(const CurveNumbers& /*curve*/) {
+    return 8 * kScalarBytes - kBits;
+  }
   template <class F = Field>
   MM_DEVICE static jacobian::Coefficient<F, kA> coefficient() {
     return {};

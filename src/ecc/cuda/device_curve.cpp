@@ -33,14 +33,17 @@ CurveKernels curve25519_kernels(CurveId id, const char* name, unsigned entry_ele
 
 template <class C>
 CurveKernels any_kernels(const char* name) {
-  return {CurveId::custom, name, C::kWords, 0, C::kWords, 0, 0, false, nullptr};
+  return {CurveId::custom, name, C::kWords, 0, C::kWords, C::kWords, 32 * C::kWords, true, nullptr};
 }
 
-std::vector<std::uint32_t> words_of(std::span<const Limb> limbs) {
+/// The words of numbers, one after the other.
+std::vector<std::uint32_t> rows_of(const std::vector<std::vector<Limb>>& numbers) {
   std::vector<std::uint32_t> r;
-  for (const Limb limb : limbs) {
-    r.push_back(static_cast<std::uint32_t>(limb));
-    r.push_back(static_cast<std::uint32_t>(limb >> 32));
+  for (const std::vector<Limb>& number : numbers) {
+    for (const Limb limb : number) {
+      r.push_back(static_cast<std::uint32_t>(limb));
+      r.push_back(static_cast<std::uint32_t>(limb >> 32));
+    }
   }
   return r;
 }
@@ -75,6 +78,15 @@ const CurveKernels* find_curve_kernels(const Curve& curve) {
   return any == kForAny.end() ? nullptr : &*any;
 }
 
+bool has_schemes(const CurveKernels& kernels, const Curve& curve) {
+  if (!kernels.for_any_curve()) return true;
+  return curve.has_cofactor_one() && curve.scalar_limbs() == curve.limbs();
+}
+bool derives_nonces(const CurveKernels& kernels, const Curve& curve) {
+  const bool has_own_length = !kernels.for_any_curve() || curve.scalar_bytes() == 4 * kernels.words;
+  return kernels.has_nonces && has_own_length;
+}
+
 std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsigned launches) {
   // As many threads as keep the multiprocessors busy, then longer chains.
   const std::uint32_t busy = std::max(1U, multiprocessors * 512 / launches);
@@ -90,8 +102,14 @@ DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKer
 
 CurveNumbers DeviceCurve::numbers() const {
   const auto* const words = numbers_.as<std::uint32_t>();
-  if (kernels_.for_any_curve()) return {{}, {}, {}, words, scalar_words_, a_is_zero_ ? 1U : 0U};
-  return {words, words + kernels_.row_words, words + std::size_t{2} * kernels_.row_words};
+  const auto row = [&](std::size_t index) { return words + index * kernels_.row_words; };
+  if (!kernels_.for_any_curve()) return {row(0), row(1), row(2)};
+  CurveNumbers r = given_;
+  r.rows = words;
+  r.order = row(CurveNumbers::kRows);
+  r.radix_squared = row(CurveNumbers::kRows + 1);
+  r.b = row(CurveNumbers::kRows + 2);
+  return r;
 }
 
 const gpu::Kernel& DeviceCurve::kernel(const char* part) const {
@@ -145,7 +163,7 @@ void DeviceCurve::affine(const gpu::Stream& stream, AffineJob job) const {
 }
 void DeviceCurve::nonces(const gpu::Stream& stream, NonceJob job) const {
   job.curve = numbers();
-  launch_items(stream, "nonce", job);
+  launch_items(stream, job.extra.words == nullptr ? "nonce" : "hedged", job);
 }
 void DeviceCurve::sign(const gpu::Stream& stream, SignJob job) const {
   job.curve = numbers();
@@ -172,6 +190,13 @@ void DeviceCurve::hash_to_scalars(const gpu::Stream& stream, HashJob job) const 
   job.curve = numbers();
   launch_items(stream, "hash", job);
 }
+void DeviceCurve::mask(const gpu::Stream& stream, const MaskJob& job) const {
+  launch_items(stream, "mask", job);
+}
+void DeviceCurve::compare_cofactored(const gpu::Stream& stream, CofactorJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "cofactored", job);
+}
 void DeviceCurve::decode(const gpu::Stream& stream, DecodeJob job) const {
   job.curve = numbers();
   launch_items(stream, "decode", job);
@@ -189,27 +214,23 @@ void DeviceCurve::upload_numbers_of_any(const Curve& curve) {
   std::vector<Limb> b3(curve.b);
   add_modulo(b3, curve.b, curve.p);
   add_modulo(b3, curve.b, curve.p);
-  std::vector<std::uint32_t> rows;
-  // In the order of CurveNumbers::Row.
-  for (const std::vector<Limb>& number :
-       {curve.p, power_of_two(curve.p, 2 * 32 * kernels_.words), curve.a, b3, curve.x, curve.y}) {
-    const std::vector<std::uint32_t> row = words_of(number);
-    rows.insert(rows.end(), row.begin(), row.end());
+  // In the order of CurveNumbers::Row, then those of schemes.
+  std::vector<std::vector<Limb>> numbers{
+      curve.p, power_of_two(curve.p, 2 * 32 * kernels_.words), curve.a, b3, curve.x, curve.y};
+  if (has_schemes(kernels_, curve)) {
+    const std::vector<Limb> radix_squared = power_of_two(curve.n, 2 * kernels_.scalar_radix_bits);
+    numbers.insert(numbers.end(), {curve.n, radix_squared, curve.b});
   }
-  numbers_ = upload(*device_.make_stream(), rows);
-  scalar_words_ = static_cast<std::uint32_t>(2 * curve.scalar_limbs());
-  a_is_zero_ = std::ranges::all_of(curve.a, [](Limb limb) { return limb == 0; });
+  numbers_ = upload(*device_.make_stream(), rows_of(numbers));
+  given_.scalar_words = static_cast<std::uint32_t>(2 * curve.scalar_limbs());
+  given_.a_is_zero = std::ranges::all_of(curve.a, [](Limb limb) { return limb == 0; }) ? 1 : 0;
+  given_.surplus_bits = static_cast<std::uint32_t>(8 * curve.scalar_bytes() - curve.order_bits);
 }
 
 void DeviceCurve::make_tables(const Curve& curve) {
   const std::unique_ptr<gpu::Stream> stream = device_.make_stream();
-  std::vector<std::uint32_t> numbers;
-  for (const std::vector<Limb>& number :
-       {curve.n, power_of_two(curve.n, 2 * kernels_.scalar_radix_bits), curve.b}) {
-    const std::vector<std::uint32_t> row = words_of(number);
-    numbers.insert(numbers.end(), row.begin(), row.end());
-  }
-  numbers_ = upload(*stream, numbers);
+  numbers_ =
+      upload(*stream, rows_of({curve.n, power_of_two(curve.n, 2 * kernels_.scalar_radix_bits), curve.b}));
   base_table_ = upload(*stream, kernels_.base_table(curve));
 
   const std::vector<Limb> scalars =

@@ -25,16 +25,22 @@ struct CurveKernels {
   unsigned row_words;          ///< of a coordinate or scalar in memory
   unsigned scalar_words;       ///< of an element of the field of scalars
   unsigned scalar_radix_bits;  ///< R = 2^this
-  bool has_nonces;             ///< RFC 6979 with the hash of the curve's length
+  bool has_nonces;             ///< RFC 6979 with the hash of the curve's length: see derives_nonces
   std::vector<std::uint32_t> (*base_table)(const Curve& curve);
 
-  /// For any curve: points alone, by complete formulas.
+  /// For any curve, by complete formulas.
   [[nodiscard]] bool for_any_curve() const { return id == CurveId::custom; }
 };
 
 /// Null for curves without kernels. Weierstrass curves without their own have those for any curve, if their
 /// order is odd and they have as many limbs as one of the widths of any_curve.cuda.hpp.
 const CurveKernels* find_curve_kernels(const Curve& curve);
+
+/// Whether they compute whole schemes on the curve, besides points: those for any curve only where each
+/// multiple of a point by a scalar in [1, n) is finite, and where scalars are as long as coordinates.
+bool has_schemes(const CurveKernels& kernels, const Curve& curve);
+/// Whether they derive nonces on it: those for any curve only where a scalar fills its bytes.
+bool derives_nonces(const CurveKernels& kernels, const Curve& curve);
 
 /// The threads for `count` items in chains: one each where there are few items, so that all multiprocessors
 /// work, then chains of up to kMaxChain. Of `launches` at the same time, each has its share of the
@@ -63,22 +69,26 @@ class DeviceCurve {
   void ladder(const gpu::Stream& stream, PointJob job) const;
   void check(const gpu::Stream& stream, PointJob job) const;
   void affine(const gpu::Stream& stream, AffineJob job) const;
+  /// Hedged ones, if the job has extra bytes.
   void nonces(const gpu::Stream& stream, NonceJob job) const;
   void sign(const gpu::Stream& stream, SignJob job) const;
   void combine(const gpu::Stream& stream, CombineJob job) const;
   void verification_scalars(const gpu::Stream& stream, VerifyScalarsJob job) const;
   void compare(const gpu::Stream& stream, VerifyCompareJob job) const;
   void decode(const gpu::Stream& stream, DecodeJob job) const;
+  // Of Ed25519 and secp256k1:
+  void hash_to_scalars(const gpu::Stream& stream, HashJob job) const;
+  // Of secp256k1:
+  void mask(const gpu::Stream& stream, const MaskJob& job) const;
   // Of Ed25519:
   void expand_keys(const gpu::Stream& stream, ExpandJob job) const;
-  void hash_to_scalars(const gpu::Stream& stream, HashJob job) const;
+  void compare_cofactored(const gpu::Stream& stream, CofactorJob job) const;
 
  private:
   gpu::Device& device_;
   const CurveKernels& kernels_;
   unsigned wide_window_, streams_;
-  std::uint32_t scalar_words_ = 0;
-  bool a_is_zero_ = false;
+  CurveNumbers given_;  ///< of kernels for any curve, without addresses
   gpu::DeviceBuffer numbers_, base_table_, wide_table_;
 
   [[nodiscard]] const gpu::Kernel& kernel(const char* part) const;

@@ -60,11 +60,12 @@ MM_DEVICE void reduce_once(std::uint32_t (&number)[kCount], const std::uint32_t*
   for (unsigned j = 0; j < kCount; ++j) number[j] = (number[j] & keep) | (less[j] & ~keep);
 }
 
-/// The number of the first kBits bits of digests that follow each other: bits2int of RFC 6979, section 2.3.2.
-template <class Hash, unsigned kBits, unsigned kDigests>
-MM_DEVICE void leftmost_bits(std::uint32_t (&r)[(kBits + 31) / 32],
-                             const ShaState<Hash> (&digests)[kDigests]) {
-  constexpr unsigned kBytes = (kBits + 7) / 8, kWords = (kBits + 31) / 32;
+/// The number of the first 8 kBytes - surplus bits of digests that follow each other: bits2int of RFC 6979,
+/// section 2.3.2. On input: surplus < 8.
+template <class Hash, unsigned kBytes, unsigned kDigests>
+MM_DEVICE void leftmost_bits(std::uint32_t (&r)[(kBytes + 3) / 4], const ShaState<Hash> (&digests)[kDigests],
+                             unsigned surplus) {
+  constexpr unsigned kWords = (kBytes + 3) / 4;
   constexpr unsigned kWordBytes = sizeof(typename Hash::Word);
   std::uint32_t bytes[kWords] = {};
   MM_UNROLL
@@ -76,55 +77,86 @@ MM_DEVICE void leftmost_bits(std::uint32_t (&r)[(kBits + 31) / 32],
   }
   MM_UNROLL
   for (unsigned j = 0; j < kWords; ++j) {
-    r[j] = manymod::cuda::shift_right(bytes[j], j + 1 < kWords ? bytes[j + 1] : 0, 8 * kBytes - kBits);
+    r[j] = manymod::cuda::shift_right(bytes[j], j + 1 < kWords ? bytes[j + 1] : 0, surplus);
   }
 }
 
-/// The first candidate of RFC 6979, section 3.2. The next one, which is needed with probability 2^-32 for
-/// P-256 and less for the others, is left to the caller. On input: item < job.count, digests are below 2 n.
-template <class C, class Hash>
-MM_DEVICE void deterministic_nonce(const NonceJob& job, std::uint32_t item) {
-  constexpr unsigned kSize = (C::kOrderBits + 7) / 8, kDigest = Hash::kDigestBytes;
-  constexpr unsigned kCandidates = (kSize + kDigest - 1) / kDigest;
-  using State = ShaState<Hash>;
-  std::uint32_t secret[C::kOrderWords], digest[C::kOrderWords], k[C::kOrderWords];
-  load_words(secret, job.secret.at(item));
-  load_words(digest, job.digest.at(item));
-  reduce_once(digest, job.curve.order);
-  State key, value, candidates[kCandidates];
-  MM_UNROLL
-  for (unsigned i = 0; i < 8; ++i) {
-    key.word[i] = 0;
-    value.word[i] = ~typename Hash::Word{0} / 255;
-  }
-  MM_ROLLED
-  for (unsigned separator = 0; separator < 2; ++separator) {
-    ShaMessage<Hash, kDigest + 1 + 2 * kSize> seed;
-    seed.set_digest(0, value);
-    seed.set(kDigest, separator);
-    seed.template set_number<kSize>(kDigest + 1, secret);
-    seed.template set_number<kSize>(kDigest + 1 + kSize, digest);
-    key = Hmac<Hash>(key).code(seed);
+/// K and V of RFC 6979, section 3.2.
+template <class Hash>
+struct NonceState {
+  static constexpr unsigned kDigest = Hash::kDigestBytes;
+  ShaState<Hash> key, value;
+
+  /// V = HMAC(K, V).
+  MM_DEVICE void advance() {
     ShaMessage<Hash, kDigest> before;
     before.set_digest(0, value);
     value = Hmac<Hash>(key).code(before);
   }
-  const Hmac<Hash> hmac(key);
-  MM_UNROLL
-  for (unsigned i = 0; i < kCandidates; ++i) {
-    ShaMessage<Hash, kDigest> before;
+  /// K = HMAC(K, V || 0), V = HMAC(K, V): after a candidate that is none.
+  MM_DEVICE void reject() {
+    ShaMessage<Hash, kDigest + 1> before;
     before.set_digest(0, value);
-    value = hmac.code(before);
-    candidates[i] = value;
+    key = Hmac<Hash>(key).code(before);
+    advance();
   }
-  leftmost_bits<Hash, C::kOrderBits>(k, candidates);
-  const std::uint32_t right = mask_if_scalar<C::kOrderWords>(k, job.curve.order);
+};
+
+/// The first of C::kNonceRounds candidates of RFC 6979, section 3.2, that is in [1, n). All of them are
+/// computed. That none is right has a probability of 2^-32 for P-256, and at most 2^-16 for any curve: it is
+/// left to the caller. kExtra: bytes of section 3.6, 0 or NonceJob::kExtraBytes. On input: item < job.count,
+/// digests are below 2 n.
+template <class C, class Hash, unsigned kExtra = 0>
+MM_DEVICE void derive_nonce(const NonceJob& job, std::uint32_t item) {
+  constexpr unsigned kSize = C::kScalarBytes, kDigest = Hash::kDigestBytes;
+  constexpr unsigned kParts = (kSize + kDigest - 1) / kDigest;
+  std::uint32_t secret[C::kOrderWords], digest[C::kOrderWords];
+  load_words(secret, job.secret.at(item));
+  load_words(digest, job.digest.at(item));
+  reduce_once(digest, job.curve.order);
+  NonceState<Hash> state;
+  MM_UNROLL
+  for (unsigned i = 0; i < 8; ++i) {
+    state.key.word[i] = 0;
+    state.value.word[i] = ~typename Hash::Word{0} / 255;
+  }
+  MM_ROLLED
+  for (unsigned separator = 0; separator < 2; ++separator) {
+    ShaMessage<Hash, kDigest + 1 + 2 * kSize + kExtra> seed;
+    seed.set_digest(0, state.value);
+    seed.set(kDigest, separator);
+    seed.template set_number<kSize>(kDigest + 1, secret);
+    seed.template set_number<kSize>(kDigest + 1 + kSize, digest);
+    if constexpr (kExtra != 0) {
+      MM_UNROLL
+      for (unsigned i = 0; i < kExtra; ++i) {
+        seed.set(kDigest + 1 + 2 * kSize + i, job.extra.at(item)[i / 4] >> (8 * (i % 4)));
+      }
+    }
+    state.key = Hmac<Hash>(state.key).code(seed);
+    state.advance();
+  }
+  std::uint32_t nonce[C::kOrderWords] = {1}, found = 0;
+  MM_ROLLED
+  for (unsigned left = C::kNonceRounds; left > 0; --left) {
+    ShaState<Hash> candidate[kParts];
+    std::uint32_t k[C::kOrderWords];
+    MM_UNROLL
+    for (unsigned i = 0; i < kParts; ++i) {
+      state.advance();
+      candidate[i] = state.value;
+    }
+    leftmost_bits<Hash, kSize>(k, candidate, C::surplus_bits(job.curve));
+    const std::uint32_t right = mask_if_scalar<C::kOrderWords>(k, job.curve.order) & ~found;
+    found |= right;
+    MM_UNROLL
+    for (unsigned j = 0; j < C::kOrderWords; ++j) nonce[j] = (nonce[j] & ~right) | (k[j] & right);
+    if constexpr (C::kNonceRounds > 1) state.reject();
+  }
   std::uint32_t* const result = job.nonce.at(item);
   MM_UNROLL
-  for (unsigned j = 0; j < C::kRowWords; ++j) {
-    result[j] = j < C::kOrderWords ? (k[j] & right) | ((j == 0 ? 1 : 0) & ~right) : 0;
-  }
-  job.found[item] &= static_cast<std::uint8_t>(right & 1);
+  for (unsigned j = 0; j < C::kRowWords; ++j) result[j] = j < C::kOrderWords ? nonce[j] : 0;
+  job.found[item] &= static_cast<std::uint8_t>(found & 1);
 }
 
 // ---- signatures -------------------------------------------------------------------------------------------
@@ -249,16 +281,12 @@ MM_DEVICE void verification_scalars(const VerifyScalarsJob& job, std::uint32_t t
   invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, job.count, load_s, use);
 }
 
-/// r Z^2 = X, or (r + n) Z^2 = X where r + n < p, and Z is not 0. Without an inversion.
-template <class C>
-MM_DEVICE void compare_x(const VerifyCompareJob& job, std::uint32_t item) {
-  const typename C::Field f;
-  const std::size_t count = job.count, column = C::kWords * count;
-  typename C::Element x, z, term;
-  load_element(f, x, ConstColumn{job.point, count, item});
-  load_element(f, z, ConstColumn{job.point + 2 * column, count, item});
-  const bool finite = f.is_zero(z) == 0;
-  f.sqr(z, z);
+/// Whether r z = x, or (r + n) z = x where r + n < p. below(number): whether it is below p.
+template <class C, class F, class Below>
+MM_DEVICE bool is_x_modulo_order(const VerifyCompareJob& job, std::uint32_t item, const F& f,
+                                 const typename F::Element& x, const typename F::Element& z,
+                                 const Below& below) {
+  typename F::Element term;
   std::uint32_t candidate[C::kRowWords];
   const std::uint32_t* const r = job.r.at(item);
   MM_UNROLL
@@ -268,7 +296,7 @@ MM_DEVICE void compare_x(const VerifyCompareJob& job, std::uint32_t item) {
   for (unsigned wraps = 0; wraps < 2; ++wraps) {
     f.from_limbs(term, row_words<C::kWords>(candidate));
     f.mul(term, term, z);
-    same |= f.equal(term, x) != 0 && below_prime<C>(candidate);
+    same |= f.equal(term, x) != 0 && below(candidate);
     // r + n: a carry out of the words leaves a number that is below r, and not to be compared.
     candidate[0] = manymod::cuda::add_cc(candidate[0], job.curve.order[0]);
     MM_UNROLL
@@ -277,6 +305,20 @@ MM_DEVICE void compare_x(const VerifyCompareJob& job, std::uint32_t item) {
     }
     if (manymod::cuda::addc(0, 0) != 0) break;
   }
+  return same;
+}
+
+/// r Z^2 = X or (r + n) Z^2 = X, and Z is not 0. Without an inversion.
+template <class C>
+MM_DEVICE void compare_x(const VerifyCompareJob& job, std::uint32_t item) {
+  const typename C::Field f;
+  const std::size_t count = job.count, column = C::kWords * count;
+  typename C::Element x, z;
+  load_element(f, x, ConstColumn{job.point, count, item});
+  load_element(f, z, ConstColumn{job.point + 2 * column, count, item});
+  const bool finite = f.is_zero(z) == 0;
+  f.sqr(z, z);
+  const bool same = is_x_modulo_order<C>(job, item, f, x, z, below_prime<C>);
   const bool on_curve = job.on_curve == nullptr || job.on_curve[item] != 0;
   if (!same || !finite || !on_curve) job.valid[item] = 0;
 }

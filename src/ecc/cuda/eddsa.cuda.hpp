@@ -8,88 +8,14 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/sha2.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/edwards.cuda.hpp"
 #include "ecc/cuda/row_jobs.hpp"
-#include "ecc/cuda/rows.cuda.hpp"
+#include "ecc/cuda/string_hash.cuda.hpp"
 
 namespace manymod::ecc::cuda {
 
 // ---- hashes -----------------------------------------------------------------------------------------------
-
-/// Reads an item's strings one after the other, and behind them the byte 0x80 and zeros.
-template <unsigned kParts>
-class StringReader {
- public:
-  /// last_size: of the last string, in place of its own.
-  MM_DEVICE StringReader(const Strings (&parts)[kParts], unsigned last_size, std::uint32_t item)
-      : parts_(parts), item_(item), last_size_(last_size) {
-    for (unsigned i = 0; i < kParts; ++i) size_ += size_of(i);
-  }
-
-  [[nodiscard]] MM_DEVICE unsigned size() const { return size_; }
-
-  /// The next four bytes, the first one on top.
-  MM_DEVICE std::uint32_t next() {
-    skip_ends();
-    if (part_ < kParts && at_ + 4 <= size_of(part_)) {
-      const std::uint8_t* const bytes = parts_[part_].at(item_) + at_;
-      if ((reinterpret_cast<std::uintptr_t>(bytes) & 3) == 0) {
-        at_ += 4;
-        std::uint32_t word;
-        std::memcpy(&word, __builtin_assume_aligned(bytes, 4), sizeof word);
-        return reversed_bytes(word);
-      }
-    }
-    std::uint32_t word = 0;
-    MM_ROLLED
-    for (unsigned i = 0; i < 4; ++i) word = word << 8 | next_byte();
-    return word;
-  }
-
- private:
-  const Strings (&parts_)[kParts];
-  std::uint32_t item_;
-  unsigned last_size_;
-  unsigned size_ = 0, part_ = 0, at_ = 0;
-  std::uint32_t pad_ = 0x80;
-
-  [[nodiscard]] MM_DEVICE unsigned size_of(unsigned part) const {
-    return part + 1 == kParts ? last_size_ : parts_[part].size;
-  }
-  MM_DEVICE void skip_ends() {
-    while (part_ < kParts && at_ == size_of(part_)) ++part_, at_ = 0;
-  }
-  MM_DEVICE std::uint32_t next_byte() {
-    skip_ends();
-    if (part_ < kParts) return parts_[part_].at(item_)[at_++];
-    const std::uint32_t byte = pad_;
-    pad_ = 0;
-    return byte;
-  }
-};
-
-/// The digest of an item's strings in a row, of less than 2^29 bytes together (FIPS 180-4, 5.1.2 and 6.4).
-template <unsigned kParts>
-MM_DEVICE ShaState<Sha512> sha512_of(const Strings (&parts)[kParts], unsigned last_size, std::uint32_t item) {
-  constexpr unsigned kBlockBytes = Sha2<Sha512>::kBlockBytes, kLengthBytes = 16;
-  StringReader<kParts> reader(parts, last_size, item);
-  ShaState<Sha512> state = Sha2<Sha512>::start();
-  std::uint64_t block[16];
-  const unsigned blocks = (reader.size() + kLengthBytes) / kBlockBytes + 1;
-  MM_ROLLED
-  for (unsigned left = blocks; left > 0; --left) {
-    MM_ROLLED
-    for (unsigned i = 0; i < 16; ++i) {
-      const std::uint64_t high = reader.next();
-      block[i] = high << 32 | reader.next();
-    }
-    if (left == 1) block[15] = std::uint64_t{8} * reader.size();
-    Sha2<Sha512>::compress(state, block);
-  }
-  return state;
-}
 
 /// Word j of the number whose bytes, lowest first, are those of a digest.
 MM_DEVICE std::uint32_t little_endian_word(const ShaState<Sha512>& digest, unsigned j) {
@@ -99,7 +25,7 @@ MM_DEVICE std::uint32_t little_endian_word(const ShaState<Sha512>& digest, unsig
 /// On input: item < job.count.
 template <class C>
 MM_DEVICE void hash_to_scalar(const HashJob& job, std::uint32_t item) {
-  const ShaState<Sha512> digest = sha512_of(job.parts, *job.message_sizes.at(item), item);
+  const ShaState<Sha512> digest = hash_of<Sha512>(job.parts, *job.message_sizes.at(item), item);
   std::uint32_t words[16];
   MM_UNROLL
   for (unsigned j = 0; j < 16; ++j) words[j] = little_endian_word(digest, j);
@@ -114,7 +40,7 @@ MM_DEVICE void hash_to_scalar(const HashJob& job, std::uint32_t item) {
 template <class C>
 MM_DEVICE void expand_key(const ExpandJob& job, std::uint32_t item) {
   const Strings secret[1] = {job.secret};
-  const ShaState<Sha512> digest = sha512_of(secret, job.secret.size, item);
+  const ShaState<Sha512> digest = hash_of<Sha512>(secret, job.secret.size, item);
   std::uint32_t words[8];
   MM_UNROLL
   for (unsigned j = 0; j < 8; ++j) words[j] = little_endian_word(digest, j);
@@ -198,8 +124,8 @@ MM_DEVICE bool root_of_quotient(const F& f, typename F::Element& x, const typena
   return (of_u | of_minus_u) != 0;
 }
 
-/// The opposite of a point, of which y < p; x = 0 has no sign. Public. On input: item < job.count, strings of
-/// 32 bytes.
+/// The opposite of a point, of which y < p and x = 0 has no sign, unless any encoding is one. Public. On
+/// input: item < job.count, strings of 32 bytes.
 template <class C>
 MM_DEVICE void decode_opposite(const DecodeJob& job, std::uint32_t item) {
   using Field = typename C::Field;
@@ -218,7 +144,7 @@ MM_DEVICE void decode_opposite(const DecodeJob& job, std::uint32_t item) {
   f.from_limbs(curve.d, row_words<C::kWords>(job.curve.b));
   f.from_limbs(y, integers::Words(words, C::kWords));
   edwards::x_squared(f, u, w, y, curve);
-  const bool found = root_of_quotient(f, x, u, w) && below_prime<C>(words);
+  const bool found = root_of_quotient(f, x, u, w) && (job.any_encoding != 0 || below_prime<C>(words));
   const bool is_zero = f.is_zero(x) != 0;
   f.to_limbs(row_out<C::kWords>(number), x);
   typename C::Element opposite;
@@ -227,7 +153,36 @@ MM_DEVICE void decode_opposite(const DecodeJob& job, std::uint32_t item) {
   if ((number[0] & 1) == odd) x = opposite;
   f.to_limbs(row_out<C::kWords>(job.x.at(item)), x);
   f.to_limbs(row_out<C::kWords>(job.y.at(item)), y);
-  if (!found || (is_zero && odd != 0)) job.good[item] = 0;
+  if (!found || (is_zero && odd != 0 && job.any_encoding == 0)) job.good[item] = 0;
+}
+
+/// Public. On input: item < job.count.
+template <class C>
+MM_DEVICE void compare_cofactored(const CofactorJob& job, std::uint32_t item) {
+  const typename C::Field f;
+  const std::size_t count = job.count, column = C::kWords * count;
+  typename C::Point p, r;
+  typename C::Element left, right;
+  load_element(f, p.x, ConstColumn{job.point, count, item});
+  load_element(f, p.y, ConstColumn{job.point + column, count, item});
+  load_element(f, p.z, ConstColumn{job.point + 2 * column, count, item});
+  f.from_limbs(left, row_words<C::kWords>(job.x.at(item)));
+  f.from_limbs(right, row_words<C::kWords>(job.y.at(item)));
+  edwards::set_affine(f, r, left, right);
+  MM_ROLLED
+  for (unsigned i = 0; i < 3; ++i) {
+    edwards::double_point(f, p, p);
+    edwards::double_point(f, r, r);
+  }
+  f.mul(left, p.y, r.z);
+  f.mul(right, r.y, p.z);
+  bool same = f.equal(left, right) != 0;
+  f.mul(left, p.x, r.z);
+  f.mul(right, r.x, p.z);
+  f.add(left, left, right);
+  f.template normalize_weak<2>(left, left);
+  same = same && f.is_zero(left) != 0;
+  if (!same) job.equal[item] = 0;
 }
 
 }  // namespace manymod::ecc::cuda

@@ -2,121 +2,110 @@
 #include "ecc/cuda/engine.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <mutex>
-#include <semaphore>
+#include <exception>
 #include <utility>
+#include <vector>
 
+#include "core/status_error.hpp"
 #include "dispatch/devices.hpp"
 #include "ecc/cuda/chunk.hpp"
 #include "ecc/cuda/device_curve.hpp"
 #include "ecc/cuda/queue.hpp"
 #include "ecc/cuda/row_queue.hpp"
+#include "ecc/cuda/worker.hpp"
 #include "ecc/device_schemes.hpp"
 #include "ecc/variants.hpp"
-#include "gpu/device_error.hpp"
+#include "exec/gpu_group.hpp"
 
 namespace manymod::ecc::cuda {
 namespace {
 
-/// Items of a chunk for each multiprocessor, all of whose threads are busy with half of them.
-constexpr std::size_t kChunkItems = 1024;
-/// Chunks of a thread in work: one is computed while others are copied.
-constexpr std::size_t kChunksInFlight = 3;
-/// Chunks of all threads on the GPU. If there were more, all would be computed side by side and be ready at
-/// the same time, so that their results would be copied while the GPU is idle.
-constexpr std::ptrdiff_t kChunksOnGpu = 8;
-
-using Slots = std::counting_semaphore<kChunksOnGpu>;
-/// Gives a slot back that was taken.
-struct GiveBack {
-  void operator()(Slots* slots) const { slots->release(); }
-};
-using Slot = std::unique_ptr<Slots, GiveBack>;
-
-/// A chunk in work, and the end of its items.
-struct InFlight {
-  std::unique_ptr<Chunk> chunk;
-  std::size_t end = 0;
-  Slot slot;
-};
 /// Rows of limbs and flags of an item in any of the calls below on numbers.
 constexpr std::size_t kMostRows = 16, kMostFlags = 8;
 
 class CudaEngine final : public PointEngine, public DeviceSchemes {
  public:
-  CudaEngine(const Curve& curve, gpu::Device& device, const CurveKernels& kernels, unsigned wide_window,
-             std::unique_ptr<const PointEngine> host)
-      : PointEngine(curve),
-        device_(device),
-        kernels_(kernels),
-        wide_window_(wide_window),
-        host_(std::move(host)),
-        pool_(device) {}
+  CudaEngine(const Curve& curve, std::span<gpu::Device* const> devices, const CurveKernels& kernels,
+             unsigned wide_window, std::unique_ptr<const PointEngine> host)
+      : PointEngine(curve), kernels_(kernels), host_(std::move(host)), group_(group_of(devices)) {
+    for (gpu::Device* const device : devices) {
+      workers_.push_back(std::make_unique<const Worker>(*device, curve, kernels, wide_window));
+    }
+  }
 
   [[nodiscard]] const DeviceSchemes* device_schemes() const override {
-    return kernels_.for_any_curve() ? nullptr : this;
+    return has_schemes(kernels_, curve()) ? this : nullptr;
   }
   [[nodiscard]] const char* variant() const override { return kName; }
   [[nodiscard]] std::size_t granularity() const override {
-    return device_.properties().multiprocessors * kChunkItems / 2;
+    return workers_[group_.first_working()]->granularity();
   }
+  [[nodiscard]] unsigned gpus() const override { return static_cast<unsigned>(workers_.size()); }
   [[nodiscard]] double item_ns(PointOperation operation) const override;
 
   void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
                      const StopToken& stop) const override {
-    const auto start = [&](Chunk& chunk) {
-      const Queue queue = queue_of(chunk);
-      PointJob job = queue.point_job();
+    const auto start = [&](Chunk& chunk, const Turn& turn) {
+      PointJob job;
       job.scalar = chunk.upload(k, curve().scalar_limbs());
-      on_device().multiply_base(chunk.stream(), job);
+      const DeviceCurve& on_device = turn();
+      const Queue queue(on_device, chunk, limbs());
+      queue.make_room(job);
+      on_device.multiply_base(chunk.stream(), job);
       queue.affine(job, results_in(chunk, r));
     };
-    const std::size_t done = run(items, timing == TimingClass::secret, stop, start);
+    const std::size_t done =
+        run(PointOperation::multiply_base, items, timing == TimingClass::secret, stop, start);
     if (done < items.end) host_->multiply_base(r, k, {done, items.end}, timing, stop);
   }
 
   void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
                 TimingClass timing, const StopToken& stop) const override {
-    const auto start = [&](Chunk& chunk) {
-      const Queue queue = queue_of(chunk);
-      PointJob job = queue.point_job();
+    const auto start = [&](Chunk& chunk, const Turn& turn) {
+      PointJob job;
       job.scalar = chunk.upload(k, curve().scalar_limbs());
       upload_points(job, chunk, points);
-      on_device().multiply(chunk.stream(), job);
+      const DeviceCurve& on_device = turn();
+      const Queue queue(on_device, chunk, limbs());
+      queue.make_room(job);
+      on_device.multiply(chunk.stream(), job);
       queue.affine(job, results_in(chunk, r));
     };
-    const std::size_t done = run(items, timing == TimingClass::secret, stop, start);
+    const std::size_t done = run(PointOperation::multiply, items, timing == TimingClass::secret, stop, start);
     if (done < items.end) host_->multiply(r, k, points, {done, items.end}, timing, stop);
   }
 
   void multiply_two(const PointResults& r, const NumberRows& u, const NumberRows& v, const PointRows& points,
                     ItemRange items, const StopToken& stop) const override {
-    const auto start = [&](Chunk& chunk) {
-      const Queue queue = queue_of(chunk);
-      PointJob job = queue.point_job();
+    const auto start = [&](Chunk& chunk, const Turn& turn) {
+      PointJob job;
       job.scalar = chunk.upload(v, curve().scalar_limbs());
       job.base_scalar = chunk.upload(u, curve().scalar_limbs());
       upload_points(job, chunk, points);
-      on_device().multiply_two(chunk.stream(), job);
+      const DeviceCurve& on_device = turn();
+      const Queue queue(on_device, chunk, limbs());
+      queue.make_room(job);
+      on_device.multiply_two(chunk.stream(), job);
       queue.affine(job, results_in(chunk, r));
     };
-    const std::size_t done = run(items, false, stop, start);
+    const std::size_t done = run(PointOperation::multiply_two, items, false, stop, start);
     if (done < items.end) host_->multiply_two(r, u, v, points, {done, items.end}, stop);
   }
 
   void ladder(Limb* r, const NumberRows& k, const NumberRows& u, unsigned bits, ItemRange items,
               const StopToken& stop) const override {
     if (bits != kLadderBits) return host_->ladder(r, k, u, bits, items, stop);
-    const auto start = [&](Chunk& chunk) {
-      const Queue queue = queue_of(chunk);
-      PointJob job = queue.point_job();
+    const auto start = [&](Chunk& chunk, const Turn& turn) {
+      PointJob job;
       job.scalar = chunk.upload(k, limbs());
       job.x = chunk.upload(u, limbs());
-      on_device().ladder(chunk.stream(), job);
+      const DeviceCurve& on_device = turn();
+      const Queue queue(on_device, chunk, limbs());
+      queue.make_room(job);
+      on_device.ladder(chunk.stream(), job);
       queue.affine(job, results_in(chunk, {r, nullptr, nullptr}));
     };
-    const std::size_t done = run(items, true, stop, start);
+    const std::size_t done = run(PointOperation::ladder, items, true, stop, start);
     if (done < items.end) host_->ladder(r, k, u, bits, {done, items.end}, stop);
   }
 
@@ -129,15 +118,16 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   }
   void check(std::uint8_t* valid, const PointRows& points, ItemRange items) const override {
     if (curve().form != MM_ECC_WEIERSTRASS) return host_->check(valid, points, items);
-    const auto start = [&](Chunk& chunk) {
+    const auto start = [&](Chunk& chunk, const Turn& turn) {
       PointJob job;
       job.count = chunk.count();
       upload_points(job, chunk, points);
+      const DeviceCurve& on_device = turn();
       job.valid = chunk.result(valid);
       chunk.stream().set_bytes(job.valid, 1, job.count);
-      on_device().check(chunk.stream(), job);
+      on_device.check(chunk.stream(), job);
     };
-    const std::size_t done = run(items, false, {}, start);
+    const std::size_t done = run(PointOperation::check, items, false, {}, start);
     for (std::size_t i = items.begin; i < done && points.infinity != nullptr; ++i) {
       if (points.infinity[i] != 0) valid[i] = 1;
     }
@@ -150,95 +140,87 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
 
   // ---- schemes --------------------------------------------------------------------------------------------
 
-  [[nodiscard]] bool has_deterministic_nonces() const override { return kernels_.has_nonces; }
+  [[nodiscard]] bool has_deterministic_nonces() const override { return derives_nonces(kernels_, curve()); }
 
   [[nodiscard]] bool sign(const EcdsaSigning& batch, ItemRange items, const StopToken& stop) const override {
-    const auto start = [&](Chunk& chunk) { queue_signing(chunk, batch); };
-    return run(items, true, stop, start) == items.end || stop.was_requested();
+    const auto start = [&](Chunk& chunk, const Turn& turn) { queue_signing(chunk, turn, batch); };
+    return run(PointOperation::multiply_base, items, true, stop, start) == items.end || stop.was_requested();
   }
   [[nodiscard]] bool verify(const EcdsaVerification& batch, ItemRange items,
                             const StopToken& stop) const override {
-    const auto start = [&](Chunk& chunk) { queue_verification(chunk, batch); };
-    return run(items, false, stop, start) == items.end || stop.was_requested();
+    const auto start = [&](Chunk& chunk, const Turn& turn) { queue_verification(chunk, turn, batch); };
+    return run(PointOperation::multiply_two, items, false, stop, start) == items.end || stop.was_requested();
   }
 
-  [[nodiscard]] bool offers(const RowCall& call) const override { return RowQueue::offers(kernels_, call); }
+  [[nodiscard]] bool offers(const RowCall& call) const override {
+    return RowQueue::offers(kernels_, curve(), call);
+  }
   void run(const RowCall& call, ItemRange items, const StopToken& stop) const override {
-    const auto start = [&](Chunk& chunk) { RowQueue(on_device(), curve(), chunk).queue(call); };
-    const std::size_t end = run(items, RowQueue::bytes(curve(), call), call.is_secret(), stop, start);
+    const auto start = [&](Chunk& chunk, const Turn& turn) {
+      const RowQueue::Operands operands = RowQueue::upload(call, chunk);
+      RowQueue(turn(), curve(), chunk, operands).queue(call);
+    };
+    const std::size_t end = run(main_operation(call.operation), items,
+                                {RowQueue::bytes(curve(), call), secrecy_of(call), start}, stop);
     std::fill(call.done + end, call.done + items.end, std::uint8_t{0});
   }
 
  private:
-  gpu::Device& device_;
   const CurveKernels& kernels_;
-  unsigned wide_window_;
-  mutable std::once_flag made_;
-  mutable std::unique_ptr<const DeviceCurve> on_device_;
   std::unique_ptr<const PointEngine> host_;
-  mutable ChunkPool pool_;
-  mutable Slots slots_{kChunksOnGpu};
+  GpuGroup group_;
+  std::vector<std::unique_ptr<const Worker>> workers_;  ///< of the GPUs of group_
+
+  static GpuGroup group_of(std::span<gpu::Device* const> devices) {
+    std::vector<GpuMember> members;
+    for (const gpu::Device* const device : devices) {
+      members.push_back(
+          {std::max(1U, device->properties().multiprocessors), &gpu_load(Backend::cuda, device->index())});
+    }
+    return GpuGroup(std::move(members));
+  }
 
   [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
 
-  /// The tables take long to compute for calls that never use them: they are made for the first one that
-  /// does.
-  /// @throws gpu::DeviceError
-  [[nodiscard]] const DeviceCurve& on_device() const {
-    std::call_once(made_, [this] {
-      on_device_ = std::make_unique<const DeviceCurve>(device_, curve(), kernels_, wide_window_,
-                                                       static_cast<unsigned>(kChunksOnGpu));
-    });
-    return *on_device_;
+  /// Public keys and signatures are public, other results are not.
+  static Secrecy secrecy_of(const RowCall& call) {
+    if (!call.is_secret()) return Secrecy::none;
+    return call.operation == RowOperation::exchange ? Secrecy::all : Secrecy::operands;
   }
 
-  /// Computes chunks, of which start(chunk) enqueues the work. Returns the first item that was not computed:
-  /// items.end; or where the GPU failed or `stop` was requested, an earlier one.
-  template <class Start>
-  std::size_t run(ItemRange items, bool secret, const StopToken& stop, const Start& start) const {
-    const std::size_t bytes = kMostRows * limbs() * sizeof(Limb) + kMostFlags;
-    return run(items, {bytes, bytes}, secret, stop, start);
-  }
-  template <class Start>
-  std::size_t run(ItemRange items, const ItemBytes& bytes, bool secret, const StopToken& stop,
-                  const Start& start) const {
-    std::deque<InFlight> chunks;
-    const std::size_t most = device_.properties().multiprocessors * kChunkItems;
-    std::size_t done = items.begin, next = items.begin;
-    try {
-      while (!chunks.empty() || (next < items.end && !stop.was_requested())) {
-        const bool more = next < items.end && !stop.was_requested() && chunks.size() < kChunksInFlight;
-        if (Slot slot = more ? take_slot(chunks.empty()) : nullptr) {
-          const std::size_t end = std::min(items.end, next + most);
-          Chunk& chunk = *chunks.emplace_back(InFlight{pool_.take(), end, std::move(slot)}).chunk;
-          chunk.begin(next, static_cast<std::uint32_t>(end - next), bytes);
-          start(chunk);
-          chunk.queue_results();
-          next = end;
-        } else {
-          InFlight one = std::move(chunks.front());
-          chunks.pop_front();
-          one.chunk->wait(secret);
-          one.slot.reset();
-          one.chunk->store_results(secret);
-          done = one.end;
-          pool_.give(std::move(one.chunk));
-        }
-      }
-    } catch (const gpu::DeviceError&) {
-      // Chunks in work are abandoned: their memory is freed, and zeroed, when the stream is done with it.
+  /// What takes most of the time.
+  [[nodiscard]] PointOperation main_operation(RowOperation operation) const {
+    if (curve().form == MM_ECC_MONTGOMERY) return PointOperation::ladder;
+    switch (operation) {
+      case RowOperation::exchange:
+        return PointOperation::multiply;
+      case RowOperation::verify:
+        return PointOperation::multiply_two;
+      case RowOperation::public_key:
+      case RowOperation::sign:
+        break;
     }
+    return PointOperation::multiply_base;
+  }
+
+  /// Computes items on the GPU that would be ready first, and on the next one what it fails to. Returns the
+  /// first item that was not computed: items.end; or where all GPUs failed or `stop` was requested, an
+  /// earlier one.
+  std::size_t run(PointOperation operation, ItemRange items, const ChunkedWork& work,
+                  const StopToken& stop) const {
+    std::size_t done = items.begin;
+    // A failure is no error: the caller computes the rest.
+    static_cast<void>(group_.run(static_cast<double>(items.size()) * item_ns(operation),
+                                 [&](std::size_t gpu) { workers_[gpu]->run(done, items.end, work, stop); }));
     return done;
   }
-
-  /// A slot, null if none is free. `waits`: until one is, which only threads without one may do.
-  [[nodiscard]] Slot take_slot(bool waits) const {
-    if (!waits) return Slot(slots_.try_acquire() ? &slots_ : nullptr);
-    slots_.acquire();
-    return Slot(&slots_);
+  template <class Start>
+  std::size_t run(PointOperation operation, ItemRange items, bool secret, const StopToken& stop,
+                  const Start& start) const {
+    const std::size_t bytes = kMostRows * limbs() * sizeof(Limb) + kMostFlags;
+    return run(operation, items, {{bytes, bytes}, secret ? Secrecy::all : Secrecy::none, start}, stop);
   }
 
-  [[nodiscard]] Queue queue_of(Chunk& chunk) const { return {on_device(), chunk, limbs()}; }
   [[nodiscard]] AffineRows results_in(Chunk& chunk, const PointResults& r) const {
     AffineRows to;
     to.x = chunk.result(r.x, limbs());
@@ -251,34 +233,36 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
     job.y = chunk.upload(points.y, limbs());
   }
 
-  void queue_signing(Chunk& chunk, const EcdsaSigning& batch) const {
+  void queue_signing(Chunk& chunk, const Turn& turn, const EcdsaSigning& batch) const {
     SignJob job;
     job.secret = chunk.upload(batch.secret, limbs());
     job.digest = chunk.upload(batch.digest, limbs());
+    if (batch.nonce.data != nullptr) job.nonce = chunk.upload(batch.nonce, limbs());
+    const DeviceCurve& on_device = turn();
     job.valid = chunk.result(batch.done);
     chunk.stream().set_bytes(job.valid, 1, chunk.count());
-    if (batch.nonce.data != nullptr) job.nonce = chunk.upload(batch.nonce, limbs());
     job.r = chunk.result(batch.r, limbs());
     job.s = chunk.result(batch.s, limbs());
     job.recovery = chunk.result(batch.recovery);
     job.low_s = batch.low_s ? 1 : 0;
-    queue_of(chunk).sign(job);
+    Queue(on_device, chunk, limbs()).sign(job);
   }
 
-  void queue_verification(Chunk& chunk, const EcdsaVerification& batch) const {
+  void queue_verification(Chunk& chunk, const Turn& turn, const EcdsaVerification& batch) const {
     VerifyScalarsJob job;
     job.digest = chunk.upload(batch.digest, limbs());
     job.r = chunk.upload(batch.r, limbs());
     job.s = chunk.upload(batch.s, limbs());
-    job.valid = chunk.result(batch.valid);
-    job.low_s = batch.low_s ? 1 : 0;
     PointJob point;
     point.count = chunk.count();
     upload_points(point, chunk, batch.keys);
+    const DeviceCurve& on_device = turn();
+    job.valid = chunk.result(batch.valid);
+    job.low_s = batch.low_s ? 1 : 0;
     point.valid = chunk.result(nullptr);
     chunk.stream().set_bytes(point.valid, 1, point.count);
-    on_device().check(chunk.stream(), point);
-    queue_of(chunk).verify(job, point.x, point.y, point.valid);
+    on_device.check(chunk.stream(), point);
+    Queue(on_device, chunk, limbs()).verify(job, point.x, point.y, point.valid);
   }
 };
 
@@ -317,21 +301,33 @@ std::unique_ptr<const PointEngine> make_host(const Curve& curve) {
   const auto fits = [&curve](const Variant& variant) {
     return !variant.on_gpu && variant.offers(curve) && variant.runs_here();
   };
-  return std::ranges::find_if(variants(), fits)->make(curve, 0);
+  return std::ranges::find_if(variants(), fits)->make(curve, {});
 }
 
-std::unique_ptr<const PointEngine> make(const Curve& curve, unsigned gpu) {
-  return make_engine(curve, gpu_device(Backend::cuda, gpu), make_host(curve));
+/// Leaves GPUs out that cannot be opened. @throws the failure of the first one, if no other is left
+std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsigned> gpus) {
+  std::vector<gpu::Device*> devices;
+  std::exception_ptr failure;
+  for (const unsigned gpu : gpus) {
+    try {
+      devices.push_back(&gpu_device(Backend::cuda, gpu));
+    } catch (const StatusError& error) {
+      if (error.failure() == FailureClass::call) throw;
+      if (failure == nullptr) failure = std::current_exception();
+    }
+  }
+  if (devices.empty() && failure != nullptr) std::rethrow_exception(failure);
+  return make_engine(curve, devices, make_host(curve));
 }
 
 }  // namespace
 
 Variant variant() { return {kName, true, runs_here, offers, make}; }
 
-std::unique_ptr<const PointEngine> make_engine(const Curve& curve, gpu::Device& device,
+std::unique_ptr<const PointEngine> make_engine(const Curve& curve, std::span<gpu::Device* const> devices,
                                                std::unique_ptr<const PointEngine> host,
                                                unsigned wide_window) {
-  return std::make_unique<CudaEngine>(curve, device, *find_curve_kernels(curve), wide_window,
+  return std::make_unique<CudaEngine>(curve, devices, *find_curve_kernels(curve), wide_window,
                                       std::move(host));
 }
 

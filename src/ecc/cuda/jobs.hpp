@@ -55,11 +55,12 @@ struct CurveNumbers {
   const std::uint32_t* radix_squared = nullptr;  ///< R^2 mod n for the field of scalars
   const std::uint32_t* b = nullptr;              ///< the coefficient b, or d of Edwards curves, canonical
 
-  // Of curves that kernels are not compiled for (any_curve.cuda.hpp), which have none of the above:
+  // Of curves that kernels are not compiled for (any_curve.cuda.hpp):
   enum Row : unsigned { kPrime, kRadixSquared, kA, kB3, kBaseX, kBaseY, kRows };
   const std::uint32_t* rows = nullptr;  ///< p, R^2 mod p, a, 3 b, and the generator, canonical
   std::uint32_t scalar_words = 0;       ///< in a row of a scalar
   std::uint32_t a_is_zero = 0;          ///< 1: a = 0
+  std::uint32_t surplus_bits = 0;       ///< of the bytes of a scalar, which n does not have: 0 to 7
 };
 
 /// Jacobian points = scalar times the generator, or times a point, or a sum of both.
@@ -91,12 +92,15 @@ struct AffineJob {
 
 /// RFC 6979.
 struct NonceJob {
+  static constexpr unsigned kExtraBytes = 32;
+
   CurveNumbers curve;
   std::uint32_t count = 0;
   Rows secret;          ///< 0 < d < n
   Rows digest;          ///< its leftmost bits as a number, as many as n has
+  Rows extra;           ///< of kernels for hedged nonces: kExtraBytes random bytes (section 3.6)
   RowsOut nonce;        ///< k, or 1 where `found` is 0
-  std::uint8_t* found;  ///< in and out: cleared where the first candidate is not in [1, n)
+  std::uint8_t* found;  ///< in and out: cleared where no candidate is in [1, n)
 };
 
 /// r and s of ECDSA.

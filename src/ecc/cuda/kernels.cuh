@@ -47,13 +47,18 @@ __device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * b
   MM_POINT_KERNEL(ecc_##name##_check, kBlocks, PointJob, check_point<Curve>(job, item)) \
   MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise<Curve>(job, thread))
 
-#define MM_ECDSA_KERNELS(name, Curve)                                                               \
-  MM_CHAIN_KERNEL(ecc_##name##_sign, SignJob, sign<Curve>(job, thread))                             \
-  MM_POINT_KERNEL(ecc_##name##_decode, 1, DecodeJob, decode_compressed<Curve>(job, item))           \
-  MM_POINT_KERNEL(ecc_##name##_combine, 1, CombineJob, combine_scalars<Curve>(job, item))           \
-  MM_CHAIN_KERNEL(ecc_##name##_scalars, VerifyScalarsJob, verification_scalars<Curve>(job, thread)) \
+// Arithmetic modulo the order, and comparisons and decoding by functions for special primes or for any.
+#define MM_SCALAR_KERNELS(name, Curve)                                                    \
+  MM_CHAIN_KERNEL(ecc_##name##_sign, SignJob, sign<Curve>(job, thread))                   \
+  MM_POINT_KERNEL(ecc_##name##_combine, 1, CombineJob, combine_scalars<Curve>(job, item)) \
+  MM_CHAIN_KERNEL(ecc_##name##_scalars, VerifyScalarsJob, verification_scalars<Curve>(job, thread))
+#define MM_ECDSA_KERNELS(name, Curve)                                                     \
+  MM_SCALAR_KERNELS(name, Curve)                                                          \
+  MM_POINT_KERNEL(ecc_##name##_decode, 1, DecodeJob, decode_compressed<Curve>(job, item)) \
   MM_POINT_KERNEL(ecc_##name##_compare, 1, VerifyCompareJob, compare_x<Curve>(job, item))
 
-// Nonces by a hash, for curves of names that the macro of the hash's kernels has.
-#define MM_NONCE_KERNEL(name, Curve, Hash) \
-  MM_POINT_KERNEL(ecc_##name##_nonce, 1, NonceJob, (deterministic_nonce<Curve, Hash>(job, item)))
+// Nonces of RFC 6979, and hedged ones.
+#define MM_NONCE_KERNELS(name, Curve, Hash)                                                \
+  MM_POINT_KERNEL(ecc_##name##_nonce, 1, NonceJob, (derive_nonce<Curve, Hash>(job, item))) \
+  MM_POINT_KERNEL(ecc_##name##_hedged, 1, NonceJob,                                        \
+                  (derive_nonce<Curve, Hash, NonceJob::kExtraBytes>(job, item)))

@@ -11,9 +11,13 @@ constexpr std::size_t kScalarColumns = 2;
 
 PointJob Queue::point_job() const {
   PointJob job;
+  make_room(job);
+  return job;
+}
+
+void Queue::make_room(PointJob& job) const {
   job.count = count();
   job.result = columns(3);
-  return job;
 }
 
 void Queue::affine(const PointJob& points, const AffineRows& to) const {
@@ -27,11 +31,11 @@ void Queue::affine(const PointJob& points, const AffineRows& to) const {
   curve_.affine(stream(), job);
 }
 
-void Queue::sign(SignJob job) const {
+void Queue::sign(SignJob job, const Rows& extra) const {
   job.count = count();
   if (job.nonce.words == nullptr) {
     const RowsOut nonce = rows();
-    curve_.nonces(stream(), {{}, job.count, job.secret, job.digest, nonce, job.valid});
+    curve_.nonces(stream(), {{}, job.count, job.secret, job.digest, extra, nonce, job.valid});
     job.nonce = rows_in(nonce);
   }
   PointJob point = point_job();

@@ -33,12 +33,14 @@ class Queue {
   [[nodiscard]] RowsOut rows() const { return chunk_.result(nullptr, limbs_); }
   /// A job for all items, with room for its result.
   [[nodiscard]] PointJob point_job() const;
+  /// The same for a job that has its operands.
+  void make_room(PointJob& job) const;
   /// The affine forms of a job's points.
   void affine(const PointJob& points, const AffineRows& to) const;
 
   /// Signatures. In: secret, digest, r, s, recovery, valid, low_s of `job`; nonces, or none where RFC 6979 is
-  /// to derive them.
-  void sign(SignJob job) const;
+  /// to derive them, from `extra` as well if that is not null (NonceJob).
+  void sign(SignJob job, const Rows& extra = {}) const;
   /// Verdicts, to job.valid. In: digest, r, s, low_s of `job`; the keys' coordinates, and whether they are on
   /// the curve.
   void verify(VerifyScalarsJob job, const Rows& x, const Rows& y, const std::uint8_t* on_curve) const;

@@ -36,10 +36,12 @@ struct ReadJob {
   Strings from;
   std::uint32_t is_little_endian = 0;
   RowsOut to;                            ///< rows of to.stride words, which the number fits into
+  std::uint32_t drop = 0;                ///< lowest bits that are no part of the number: 0 to 7
   std::uint32_t clear_low = 0;           ///< bits of the lowest word of a string that are read as 0
   std::uint32_t clear_high = 0;          ///< of the highest word of a row likewise
   std::uint32_t set_high = 0;            ///< of the highest word of a row: read as 1
   const std::uint32_t* limit = nullptr;  ///< null: any number; else those that are not in [1, limit) become 1
+  std::uint32_t accepts_zero = 0;        ///< 1: in [0, limit)
   std::uint8_t* good = nullptr;          ///< where limit is not null: cleared for those
 };
 
@@ -91,28 +93,48 @@ struct NotZeroJob {
   std::uint8_t* good = nullptr;
 };
 
-/// Whether points are those of signatures: x = r modulo n, and the parity of y is bit 0 of the recovery id.
-/// In: x < 2 n.
+/// Whether points are those of signatures: x = r modulo n, or x = r, and the parity of y is bit 0 of the
+/// recovery id. In: x < 2 n.
 struct SameJob {
   std::uint32_t count = 0;
-  const std::uint32_t* order = nullptr;
+  const std::uint32_t* order = nullptr;  ///< n; null: x = r
   std::uint32_t words = 0;
   Rows x, y, r;
-  const std::uint8_t* recovery = nullptr;
+  const std::uint8_t* recovery = nullptr;  ///< null: y is even
   std::uint8_t* good = nullptr;
 };
 
-// ---- EdDSA (eddsa.cuda.hpp) -------------------------------------------------------------------------------
+/// Numbers modulo n for points with an even y: their opposites where y is odd. In: 0 < number < n.
+struct EvenJob {
+  std::uint32_t count = 0;
+  const std::uint32_t* order = nullptr;
+  Rows number, y;
+  RowsOut to;
+};
 
-/// SHA-512 of strings in a row, as a number modulo n. The last one is the message.
+/// The bytes of a number, combined by exclusive or with the SHA-256 of two strings. In: rows of eight words.
+struct MaskJob {
+  static constexpr unsigned kParts = 2;
+
+  std::uint32_t count = 0;
+  Strings parts[kParts];
+  Rows number;
+  std::uint8_t* to = nullptr;  ///< 32 bytes an item
+};
+
+// ---- hashes (eddsa.cuda.hpp, schnorr.cuda.hpp)
+// -------------------------------------------------------------------------------
+
+/// The hash of strings in a row, as a number modulo n. The last one is the message.
 struct HashJob {
-  static constexpr unsigned kParts = 3;
+  static constexpr unsigned kParts = 4;
 
   CurveNumbers curve;
   std::uint32_t count = 0;
   Strings parts[kParts];
   Rows message_sizes;  ///< bytes of each message that are used, in place of those of its string
   RowsOut number;
+  std::uint32_t negates = 0;  ///< 1: the opposite number
 };
 
 /// Private keys.
@@ -132,7 +154,18 @@ struct DecodeJob {
   std::uint32_t count = 0;
   Strings from;
   RowsOut x, y;
-  std::uint8_t* good = nullptr;  ///< cleared where there is no such point
+  std::uint8_t* good = nullptr;        ///< cleared where there is no such point
+  std::uint32_t coordinate_bytes = 0;  ///< of SEC 1
+  std::uint32_t any_encoding = 0;  ///< 1: ZIP 215: y of p or more and x = 0 with a sign are points as well
+};
+
+/// Whether 8 P = 8 R, by the opposite of R.
+struct CofactorJob {
+  CurveNumbers curve;
+  std::uint32_t count = 0;
+  const std::uint32_t* point = nullptr;  ///< P, columns X, Y, Z
+  Rows x, y;                             ///< -R
+  std::uint8_t* equal = nullptr;
 };
 
 }  // namespace manymod::ecc::cuda

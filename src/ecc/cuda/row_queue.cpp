@@ -9,21 +9,28 @@ namespace {
 /// Rows of words of an item, and its flags.
 constexpr std::size_t kRowsOfSigning = 36, kRowsOfOthers = 16, kFlagsOfRows = 16;
 
+/// Strings of whole words, as those.
+Rows words(const Strings& strings) {
+  return {reinterpret_cast<const std::uint32_t*>(strings.data),
+          static_cast<std::uint32_t>(strings.stride / sizeof(std::uint32_t))};
+}
+
 /// Bits of the lowest byte and of the highest word of scalars and coordinates of X25519 (RFC 7748, section
 /// 5).
 constexpr std::uint32_t kClampedLow = 7, kTopBit = std::uint32_t{1} << 31;
 
 }  // namespace
 
-bool RowQueue::offers(const CurveKernels& kernels, const RowCall& call) {
+bool RowQueue::offers(const CurveKernels& kernels, const Curve& curve, const RowCall& call) {
+  if (call.schnorr) return kernels.id == CurveId::secp256k1;
   if (kernels.id == CurveId::ed25519) return call.operation != RowOperation::exchange;
   const bool derives = call.operation == RowOperation::sign && call.derives_nonces;
-  return !derives || kernels.has_nonces;
+  return !derives || derives_nonces(kernels, curve);
 }
 
 ItemBytes RowQueue::bytes(const Curve& curve, const RowCall& call) {
-  const std::size_t operands =
-      call.secret.size + call.point.size + call.message.size + call.signature.size + call.nonce.size;
+  const std::size_t operands = call.secret.size + call.point.size + call.message.size + call.signature.size +
+                               call.nonce.size + call.extra.size;
   const std::size_t strings = operands + call.result_size + kFlagsOfRows;
   const std::size_t rows = call.operation == RowOperation::sign ? kRowsOfSigning : kRowsOfOthers;
   return {strings + rows * curve.limbs() * sizeof(Limb), strings};
@@ -36,19 +43,32 @@ Rows RowQueue::numbers(ReadJob job) const {
   return rows_in(job.to);
 }
 
-Rows RowQueue::scalars(const Strings& from, bool is_little_endian) const {
+Rows RowQueue::scalars(const Strings& from) const {
   ReadJob job;
-  job.is_little_endian = is_little_endian ? 1 : 0;
   job.from = from;
   job.limit = on_device().numbers().order;
   job.good = good_;
   return numbers(job);
 }
 
+Rows RowQueue::digests() const {
+  ReadJob job;
+  job.from = operands_.message;
+  const std::size_t bits = 8 * std::size_t{job.from.size};
+  job.drop = static_cast<std::uint32_t>(bits > curve_.order_bits ? bits - curve_.order_bits : 0);
+  return numbers(job);
+}
+
 RowQueue::Coordinates RowQueue::points(const Strings& from) {
   const std::size_t size = curve_.coordinate_bytes();
-  if (from.size == 1 + size) {
-    const DecodeJob job{{}, count(), from, queue_.rows(), queue_.rows(), good_};
+  if (from.size <= 1 + size) {
+    DecodeJob job;
+    job.count = count();
+    job.from = from;
+    job.x = queue_.rows();
+    job.y = queue_.rows();
+    job.good = good_;
+    job.coordinate_bytes = static_cast<std::uint32_t>(size);
     on_device().decode(queue_.stream(), job);
     return {rows_in(job.x), rows_in(job.y)};
   }
@@ -97,7 +117,7 @@ void RowQueue::write(const RowCall& call, std::span<const FieldOut> fields) cons
 
 void RowQueue::public_keys(const RowCall& call) {
   PointJob job = queue_.point_job();
-  job.scalar = scalars(chunk_.upload(call.secret));
+  job.scalar = scalars(operands_.secret);
   on_device().multiply_base(queue_.stream(), job);
   const Coordinates key = affine(job);
   FieldOut tag{FieldKind::tag, 1, {}, {}, nullptr};
@@ -114,28 +134,26 @@ void RowQueue::public_keys(const RowCall& call) {
 
 void RowQueue::exchange(const RowCall& call) {
   // The order of points is n: no multiple by a scalar in [1, n) is infinity.
-  const Coordinates key = points(chunk_.upload(call.point));
+  const Coordinates key = points(operands_.point);
   PointJob job = queue_.point_job();
   job.x = key.x;
   job.y = key.y;
-  job.scalar = scalars(chunk_.upload(call.secret));
+  job.scalar = scalars(operands_.secret);
   on_device().multiply(queue_.stream(), job);
   write(call, std::array{coordinate(affine(job).x)});
 }
 
 void RowQueue::sign(const RowCall& call) {
   SignJob job;
-  ReadJob digest;
-  digest.from = chunk_.upload(call.message);
-  job.secret = scalars(chunk_.upload(call.secret));
-  job.digest = numbers(digest);
+  job.secret = scalars(operands_.secret);
+  job.digest = digests();
   job.valid = good_;
-  if (!call.derives_nonces) job.nonce = scalars(chunk_.upload(call.nonce));
+  if (!call.derives_nonces) job.nonce = scalars(operands_.nonce);
   job.r = queue_.rows();
   job.s = queue_.rows();
   job.recovery = chunk_.result(nullptr);
   job.low_s = call.low_s ? 1 : 0;
-  queue_.sign(job);
+  queue_.sign(job, words(operands_.extra));
   if (call.check) check(job);
   FieldOut id{FieldKind::flag, call.recoverable ? 1U : 0U, {}, {}, job.recovery};
   write(call, std::array{scalar(rows_in(job.r)), scalar(rows_in(job.s)), id});
@@ -174,12 +192,10 @@ void RowQueue::check(const SignJob& signatures) {
 
 void RowQueue::verify(const RowCall& call) {
   const std::size_t size = curve_.scalar_bytes();
-  const Coordinates key = points(chunk_.upload(call.point));
-  const Strings signature = chunk_.upload(call.signature);
+  const Coordinates key = points(operands_.point);
+  const Strings signature = operands_.signature;
   VerifyScalarsJob job;
-  ReadJob digest;
-  digest.from = chunk_.upload(call.message);
-  job.digest = numbers(digest);
+  job.digest = digests();
   job.r = scalars(signature.part(0, size));
   job.s = scalars(signature.part(size, size));
   job.valid = chunk_.result(call.ok);
@@ -190,7 +206,7 @@ void RowQueue::verify(const RowCall& call) {
 void RowQueue::ladder(const RowCall& call) {
   ReadJob secret, given;
   secret.is_little_endian = given.is_little_endian = 1;
-  secret.from = chunk_.upload(call.secret);
+  secret.from = operands_.secret;
   secret.clear_low = kClampedLow;
   secret.clear_high = kTopBit;
   secret.set_high = kTopBit >> 1;
@@ -198,7 +214,7 @@ void RowQueue::ladder(const RowCall& call) {
   PointJob job = queue_.point_job();
   job.scalar = numbers(secret);
   if (call.operation == RowOperation::exchange) {
-    given.from = chunk_.upload(call.point);
+    given.from = operands_.point;
     job.x = numbers(given);
   } else {
     job.x = chunk_.upload(NumberRows{curve_.x.data(), 0}, curve_.limbs());
@@ -213,10 +229,32 @@ void RowQueue::ladder(const RowCall& call) {
             FieldKind::little_endian, static_cast<std::uint32_t>(call.result_size), result, {}, nullptr}});
 }
 
+RowQueue::Operands RowQueue::upload(const RowCall& call, Chunk& chunk) {
+  const auto strings = [&](const ByteRows& rows) {
+    return rows.data == nullptr ? Strings{} : chunk.upload(rows);
+  };
+  Operands r{strings(call.secret),
+             strings(call.point),
+             strings(call.message),
+             strings(call.signature),
+             strings(call.nonce),
+             strings(call.extra),
+             {},
+             chunk.upload(call.done)};
+  const auto size = static_cast<std::uint32_t>(call.message.size);
+  const bool all_same = call.message_sizes == nullptr;
+  const auto* const sizes = reinterpret_cast<const std::uint8_t*>(all_same ? &size : call.message_sizes);
+  if (call.operation == RowOperation::sign || call.operation == RowOperation::verify) {
+    r.message_sizes = words(chunk.upload(ByteRows{sizes, all_same ? 0 : sizeof size, sizeof size}));
+  }
+  return r;
+}
+
 void RowQueue::queue(const RowCall& call) {
-  good_ = chunk_.upload_and_result(call.done);
+  chunk_.also_result(good_, call.done);
   if (curve_.form == MM_ECC_MONTGOMERY) return ladder(call);
   if (curve_.form == MM_ECC_EDWARDS) return queue_eddsa(call);
+  if (call.schnorr) return call.operation == RowOperation::sign ? schnorr_sign(call) : schnorr_verify(call);
   switch (call.operation) {
     case RowOperation::public_key:
       return public_keys(call);

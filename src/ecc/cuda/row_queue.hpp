@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "ecc/cuda/queue.hpp"
 #include "ecc/cuda/row_jobs.hpp"
@@ -16,23 +17,32 @@ namespace manymod::ecc::cuda {
 
 class RowQueue {
  public:
-  [[nodiscard]] static bool offers(const CurveKernels& kernels, const RowCall& call);
+  [[nodiscard]] static bool offers(const CurveKernels& kernels, const Curve& curve, const RowCall& call);
   /// What an item of a call takes.
   [[nodiscard]] static ItemBytes bytes(const Curve& curve, const RowCall& call);
 
-  RowQueue(const DeviceCurve& on_device, const Curve& curve, Chunk& chunk)
-      : queue_(on_device, chunk, curve.limbs()), curve_(curve), chunk_(chunk) {}
+  /// The operands of a chunk on the device. Those that the call does not have are null.
+  struct Operands {
+    Strings secret, point, message, signature, nonce, extra;
+    Rows message_sizes;  ///< as HashJob has them
+    std::uint8_t* good = nullptr;
+  };
+  /// Enqueues their copies.
+  static Operands upload(const RowCall& call, Chunk& chunk);
 
-  /// Enqueues the work for the chunk's items of a call that is offered, copies included.
+  RowQueue(const DeviceCurve& on_device, const Curve& curve, Chunk& chunk, const Operands& operands)
+      : queue_(on_device, chunk, curve.limbs()),
+        curve_(curve),
+        chunk_(chunk),
+        operands_(operands),
+        good_(operands.good) {}
+
+  /// Enqueues the work for the chunk's items of a call that is offered.
   void queue(const RowCall& call);
 
  private:
   struct Coordinates {
     Rows x, y;
-  };
-  struct Messages {
-    Strings strings;
-    Rows sizes;  ///< as HashJob has them
   };
   struct ExpandedKeys {
     Rows scalar;
@@ -47,7 +57,8 @@ class RowQueue {
   Queue queue_;
   const Curve& curve_;
   Chunk& chunk_;
-  std::uint8_t* good_ = nullptr;  ///< of each item, as jobs of rows have it
+  const Operands operands_;
+  std::uint8_t* const good_;  ///< of each item, as jobs of rows have it
 
   [[nodiscard]] const DeviceCurve& on_device() const { return queue_.curve(); }
   [[nodiscard]] std::uint32_t count() const { return queue_.count(); }
@@ -55,7 +66,9 @@ class RowQueue {
   void launch(const char* kernel, const Job& job) const;
 
   /// Scalars in [1, n). Others are not good.
-  [[nodiscard]] Rows scalars(const Strings& from, bool is_little_endian = false) const;
+  [[nodiscard]] Rows scalars(const Strings& from) const;
+  /// The leftmost bits of digests, as many as n has.
+  [[nodiscard]] Rows digests() const;
   /// Numbers as they are.
   [[nodiscard]] Rows numbers(ReadJob job) const;
   /// Points of SEC 1, compressed or not.
@@ -75,18 +88,34 @@ class RowQueue {
   void verify(const RowCall& call);
   void ladder(const RowCall& call);
 
+  // row_queue_schnorr.cpp
+  void schnorr_sign(const RowCall& call);
+  void schnorr_verify(const RowCall& call);
+  /// The opposites of numbers whose points have an odd y, and the other ones.
+  [[nodiscard]] Rows even(const Rows& numbers, const Rows& y) const;
+  /// Bytes of coordinates.
+  [[nodiscard]] Strings bytes_of(const Rows& numbers) const;
+  /// The hash with a tag of two strings and the messages, or its opposite.
+  [[nodiscard]] Rows tagged_hash(std::string_view tag, const Strings& first, const Strings& second,
+                                 bool negates = false) const;
+  [[nodiscard]] Strings tag_block(std::string_view tag) const;
+  /// Clears flags where points have another x, or an odd y.
+  void expect_even(const Coordinates& found, const Rows& x, std::uint8_t* flags) const;
+
   // row_queue_eddsa.cpp
   void queue_eddsa(const RowCall& call);
   void eddsa_public_keys(const RowCall& call);
   void eddsa_sign(const RowCall& call);
   void eddsa_check(const EddsaSigning& x);
   void eddsa_verify(const RowCall& call);
+  /// Opposites of points.
+  [[nodiscard]] Coordinates opposites(const RowCall& call, const Strings& from) const;
   /// Encodings of multiples of the generator; of affine points.
   [[nodiscard]] Strings encoded_multiples(const Rows& scalars) const;
   [[nodiscard]] Strings encoded(const PointJob& points) const;
-  [[nodiscard]] ExpandedKeys expand_keys(const RowCall& call) const;
-  [[nodiscard]] Messages upload_messages(const RowCall& call) const;
-  [[nodiscard]] Rows hash(const Strings& first, const Strings& second, const Messages& messages) const;
+  [[nodiscard]] ExpandedKeys expand_keys() const;
+  /// Of the messages behind two strings.
+  [[nodiscard]] Rows hash(const Strings& first, const Strings& second) const;
   void expect_equal(const Strings& a, const Strings& b, std::uint8_t* flags) const;
 };
 

@@ -26,9 +26,8 @@ Strings RowQueue::encoded_multiples(const Rows& scalars) const {
   return encoded(job);
 }
 
-RowQueue::ExpandedKeys RowQueue::expand_keys(const RowCall& call) const {
-  const ExpandJob job{
-      {}, count(), chunk_.upload(call.secret), queue_.rows(), chunk_.result(nullptr, kSize, kSize)};
+RowQueue::ExpandedKeys RowQueue::expand_keys() const {
+  const ExpandJob job{{}, count(), operands_.secret, queue_.rows(), chunk_.result(nullptr, kSize, kSize)};
   on_device().expand_keys(queue_.stream(), job);
   return {rows_in(job.scalar), {job.prefix, kSize, kSize}};
 }
@@ -38,17 +37,8 @@ Rows RowQueue::combine(const CombineJob& job) const {
   return rows_in(job.k);
 }
 
-RowQueue::Messages RowQueue::upload_messages(const RowCall& call) const {
-  const auto size = static_cast<std::uint32_t>(call.message.size);
-  const bool all_same = call.message_sizes == nullptr;
-  const auto* const sizes = reinterpret_cast<const std::uint8_t*>(all_same ? &size : call.message_sizes);
-  const Strings uploaded = chunk_.upload(ByteRows{sizes, all_same ? 0 : sizeof size, sizeof size});
-  const auto words = static_cast<std::uint32_t>(uploaded.stride / sizeof size);
-  return {chunk_.upload(call.message), {reinterpret_cast<const std::uint32_t*>(uploaded.data), words}};
-}
-
-Rows RowQueue::hash(const Strings& first, const Strings& second, const Messages& messages) const {
-  HashJob job{{}, count(), {first, second, messages.strings}, messages.sizes, queue_.rows()};
+Rows RowQueue::hash(const Strings& first, const Strings& second) const {
+  HashJob job{{}, count(), {{}, first, second, operands_.message}, operands_.message_sizes, queue_.rows()};
   on_device().hash_to_scalars(queue_.stream(), job);
   return rows_in(job.number);
 }
@@ -59,7 +49,7 @@ void RowQueue::expect_equal(const Strings& a, const Strings& b, std::uint8_t* fl
 
 void RowQueue::eddsa_public_keys(const RowCall& call) {
   PointJob job = queue_.point_job();
-  job.scalar = expand_keys(call).scalar;
+  job.scalar = expand_keys().scalar;
   on_device().multiply_base(queue_.stream(), job);
   const Coordinates key = affine(job);
   write(call, std::array{FieldOut{FieldKind::little_endian, kSize, key.y, key.x, nullptr}});
@@ -67,14 +57,13 @@ void RowQueue::eddsa_public_keys(const RowCall& call) {
 
 /// S = r + k a.
 void RowQueue::eddsa_sign(const RowCall& call) {
-  const ExpandedKeys keys = expand_keys(call);
-  const Messages messages = upload_messages(call);
+  const ExpandedKeys keys = expand_keys();
   EddsaSigning x;
   x.key = keys.scalar;
   x.public_key = encoded_multiples(x.key);
-  const Rows nonce = hash(keys.prefix, {}, messages);
+  const Rows nonce = hash(keys.prefix, {});
   x.commitment = encoded_multiples(nonce);
-  x.challenge = hash(x.commitment, x.public_key, messages);
+  x.challenge = hash(x.commitment, x.public_key);
   x.response = combine({{}, count(), nonce, x.challenge, x.key, queue_.rows(), 0});
   if (call.check) eddsa_check(x);
   const Rows commitment{reinterpret_cast<const std::uint32_t*>(x.commitment.data), kSize / 4};
@@ -89,21 +78,39 @@ void RowQueue::eddsa_check(const EddsaSigning& x) {
   expect_equal(encoded_multiples(x.key), x.public_key, good_);
 }
 
-/// S B + k (-A), whose encoding is to be R.
+RowQueue::Coordinates RowQueue::opposites(const RowCall& call, const Strings& from) const {
+  DecodeJob job;
+  job.count = count();
+  job.from = from;
+  job.x = queue_.rows();
+  job.y = queue_.rows();
+  job.good = good_;
+  job.any_encoding = call.cofactored ? 1 : 0;
+  on_device().decode(queue_.stream(), job);
+  return {rows_in(job.x), rows_in(job.y)};
+}
+
+/// S B + k (-A), whose encoding is to be R; by ZIP 215, which is to be R but for points of small order.
 void RowQueue::eddsa_verify(const RowCall& call) {
-  const Strings key = chunk_.upload(call.point), signature = chunk_.upload(call.signature);
+  const Strings key = operands_.point, signature = operands_.signature;
   const Strings commitment = signature.part(0, kSize);
-  DecodeJob opposite{{}, count(), key, queue_.rows(), queue_.rows(), good_};
-  on_device().decode(queue_.stream(), opposite);
+  const Coordinates opposite = opposites(call, key);
+  ReadJob response;
+  response.is_little_endian = response.accepts_zero = 1;
+  response.from = signature.part(kSize, kSize);
+  response.limit = on_device().numbers().order;
+  response.good = good_;
   PointJob job = queue_.point_job();
-  job.x = rows_in(opposite.x);
-  job.y = rows_in(opposite.y);
-  job.base_scalar = scalars(signature.part(kSize, kSize), true);
-  job.scalar = hash(commitment, key, upload_messages(call));
+  job.x = opposite.x;
+  job.y = opposite.y;
+  job.base_scalar = numbers(response);
+  job.scalar = hash(commitment, key);
   on_device().multiply_two(queue_.stream(), job);
   std::uint8_t* const ok = chunk_.result(call.ok);
   queue_.stream().set_bytes(ok, 1, count());
-  expect_equal(encoded(job), commitment, ok);
+  if (!call.cofactored) return expect_equal(encoded(job), commitment, ok);
+  const Coordinates other = opposites(call, commitment);
+  on_device().compare_cofactored(queue_.stream(), {{}, count(), job.result, other.x, other.y, ok});
 }
 
 void RowQueue::queue_eddsa(const RowCall& call) {

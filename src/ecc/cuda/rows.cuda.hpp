@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "arch/cuda/opaque.cuda.hpp"
+#include "arch/cuda/words.cuda.hpp"
 #include "core/portable.hpp"
 #include "ecc/cuda/row_jobs.hpp"
 #include "repr/integer_memory.cuda.hpp"
@@ -48,9 +49,12 @@ MM_DEVICE void read_number(const ReadJob& job, std::uint32_t item) {
   std::uint32_t* const row = job.to.at(item);
   const unsigned words = job.to.stride;
   std::uint32_t any = 0, borrow = 0;
+  std::uint32_t next = number_word(bytes, job.from.size, 0, job.is_little_endian != 0);
   MM_ROLLED
   for (unsigned j = 0; j < words; ++j) {
-    std::uint32_t word = number_word(bytes, job.from.size, j, job.is_little_endian != 0);
+    const std::uint32_t given = next;
+    next = number_word(bytes, job.from.size, j + 1, job.is_little_endian != 0);
+    std::uint32_t word = manymod::cuda::shift_right(given, next, job.drop);
     if (j == 0) word &= ~job.clear_low;
     if (j + 1 == words) word = (word & ~job.clear_high) | job.set_high;
     row[j] = word;
@@ -58,7 +62,8 @@ MM_DEVICE void read_number(const ReadJob& job, std::uint32_t item) {
     if (job.limit != nullptr) borrow = next_borrow(word, job.limit[j], borrow);
   }
   if (job.limit == nullptr) return;
-  const std::uint32_t valid = manymod::cuda::opaque((0 - borrow) & integers::mask_if_not_zero(any));
+  const std::uint32_t valid =
+      manymod::cuda::opaque((0 - borrow) & integers::mask_if_not_zero(any | job.accepts_zero));
   MM_ROLLED
   for (unsigned j = 0; j < words; ++j) row[j] = (row[j] & valid) | (~valid & (j == 0 ? 1 : 0));
   job.good[item] &= static_cast<std::uint8_t>(valid & 1);
@@ -127,14 +132,29 @@ MM_DEVICE void check_same(const SameJob& job, std::uint32_t item) {
   MM_ROLLED
   for (unsigned j = 0; j < job.words; ++j) {
     from_r |= x[j] ^ r[j];
-    carry += std::uint64_t{r[j]} + job.order[j];
+    carry += std::uint64_t{r[j]} + (job.order == nullptr ? 0 : job.order[j]);
     from_wrapped |= x[j] ^ static_cast<std::uint32_t>(carry);
     carry >>= 32;
   }
   from_wrapped |= static_cast<std::uint32_t>(carry);
   const std::uint32_t differs = integers::mask_if_not_zero(from_r) & integers::mask_if_not_zero(from_wrapped);
-  const std::uint32_t parity = (job.y.at(item)[0] ^ job.recovery[item]) & 1;
+  const std::uint32_t id = job.recovery == nullptr ? 0 : job.recovery[item];
+  const std::uint32_t parity = (job.y.at(item)[0] ^ id) & 1;
   job.good[item] &= static_cast<std::uint8_t>(~differs & (parity ^ 1) & 1);
+}
+
+/// On input: item < job.count.
+MM_DEVICE void make_even(const EvenJob& job, std::uint32_t item) {
+  const std::uint32_t* const number = job.number.at(item);
+  std::uint32_t* const to = job.to.at(item);
+  const std::uint32_t odd = manymod::cuda::opaque(0 - (job.y.at(item)[0] & 1));
+  std::uint32_t borrow = 0;
+  MM_ROLLED
+  for (unsigned j = 0; j < job.to.stride; ++j) {
+    const std::uint32_t n = job.order[j], word = number[j];
+    to[j] = (word & ~odd) | ((n - word - borrow) & odd);
+    borrow = next_borrow(n, word, borrow);
+  }
 }
 
 /// On input: item < job.count.

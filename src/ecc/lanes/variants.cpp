@@ -22,9 +22,9 @@ constexpr Variant variant() {
         return kBackend < point_lane_backends().size() &&
                (offers_edwards_lanes(curve) || find_calls(point_lane_backends()[kBackend], curve) != nullptr);
       },
-      [](const Curve& curve, unsigned gpu) -> std::unique_ptr<const PointEngine> {
+      [](const Curve& curve, std::span<const unsigned>) -> std::unique_ptr<const PointEngine> {
         if (offers_edwards_lanes(curve)) return make_edwards_lanes(curve, edwards_lane_backends()[kBackend]);
-        return make_engine(curve, point_lane_backends()[kBackend], scalar64::variant().make(curve, gpu));
+        return make_engine(curve, point_lane_backends()[kBackend], scalar64::variant().make(curve, {}));
       }};
 }
 

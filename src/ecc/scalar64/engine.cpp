@@ -7,7 +7,7 @@
 namespace manymod::ecc::scalar64 {
 namespace {
 
-std::unique_ptr<const PointEngine> make(const Curve& curve, unsigned /*gpu*/) {
+std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsigned> /*gpus*/) {
   switch (curve.form) {
     case MM_ECC_WEIERSTRASS:
       return make_weierstrass(curve);

@@ -26,18 +26,11 @@ bool RowOperands::take(ByteRows& to, const ItemsIn& from, std::size_t size, std:
     to.size = used;
     return fit;
   }
-  std::uint8_t* const bytes = room(to, used);
-  bool any = false;
-  for (std::size_t row = 0; row < count(); ++row) {
-    const ByteSpan item = from[items_[row]];
-    if (item.size() == size) {
-      std::copy_n(item.data(), used, bytes + row * used);
-      any = true;
-    } else {
-      fits_[row] = 0;
-    }
-  }
-  return any;
+  return take_converted(to, from, used, [&](std::span<std::uint8_t> row, ByteSpan item) {
+    if (item.size() != size) return false;
+    std::copy_n(item.data(), used, row.data());
+    return true;
+  });
 }
 
 bool RowOperands::take_any(ByteRows& to, const std::uint32_t*& sizes, const ItemsIn& from, std::size_t most) {

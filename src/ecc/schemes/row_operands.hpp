@@ -38,6 +38,20 @@ class RowOperands {
   /// Operands of any length up to `most`. sizes: of each, null if it is to.size. @return as above
   [[nodiscard]] bool take_any(ByteRows& to, const std::uint32_t*& sizes, const ItemsIn& from,
                               std::size_t most);
+  /// Rows of `size` bytes that convert(row, operand) makes of an item's operand. It returns whether the
+  /// operand fits. @return as above
+  template <class Convert>
+  [[nodiscard]] bool take_converted(ByteRows& to, const ItemsIn& from, std::size_t size,
+                                    const Convert& convert) {
+    std::uint8_t* const bytes = room(to, size);
+    bool any = false;
+    for (std::size_t row = 0; row < count(); ++row) {
+      const bool fit = convert(std::span(bytes + row * size, size), from[items_[row]]);
+      if (!fit) fits_[row] = 0;
+      any = any || fit;
+    }
+    return any;
+  }
   /// Room for rows that are computed.
   [[nodiscard]] std::uint8_t* room(ByteRows& to, std::size_t size);
 

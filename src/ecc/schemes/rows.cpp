@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <openssl/rand.h>
+
 #include "crypto/hash.hpp"
 #include "ecc/device_schemes.hpp"
 #include "ecc/schemes/numbers.hpp"
@@ -16,22 +18,27 @@
 namespace manymod::ecc {
 namespace {
 
-/// Of an item on a thread of the host: copies of its bytes.
-constexpr double kCopyNs = 40;
+/// Of an item on a thread of the host: copies of its bytes; random bytes, and DER of a signature.
+constexpr double kCopyNs = 40, kRandomNs = 60, kDerNs = 80;
 
 /// The options of a task as those of a call on rows. Nothing where these do not have them.
 std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inputs) {
   RowCall call;
-  call.result_size = result_bytes(task, curve, inputs);
-  call.check = inputs.check && inputs.nonces == MM_ECC_NONCE_DETERMINISTIC;
+  const bool is_der = inputs.signature_format == MM_ECC_DER && is_signature(task.op);
+  // DER is made of r and s afterwards.
+  call.result_size =
+      task.op == MM_ECC_SIGN && is_der ? 2 * curve.scalar_bytes() : result_bytes(task, curve, inputs);
   call.derives_nonces = inputs.nonces != MM_ECC_NONCE_GIVEN;
   call.recoverable = inputs.signature_format == MM_ECC_RECOVERABLE;
   call.low_s = wants_low_s(curve, inputs.low_s);
   call.point_format = point_format_of(inputs, task);
   const bool is_ecdsa = task.scheme == MM_ECC_ECDSA;
-  const bool is_eddsa = task.scheme == MM_ECC_EDDSA && !inputs.prehashed && inputs.policy == MM_ECC_RFC8032;
-  const bool usual = !call.derives_nonces || (inputs.nonces == MM_ECC_NONCE_DETERMINISTIC &&
-                                              hash_of(inputs, task, curve) == usual_hash(task, curve));
+  const bool is_eddsa = task.scheme == MM_ECC_EDDSA && !inputs.prehashed &&
+                        (inputs.policy == MM_ECC_RFC8032 || inputs.policy == MM_ECC_ZIP215);
+  call.check = inputs.check && (is_eddsa || inputs.nonces == MM_ECC_NONCE_DETERMINISTIC);
+  const bool usual = !call.derives_nonces || hash_of(inputs, task, curve) == usual_hash(task, curve);
+  const bool is_schnorr = task.scheme == MM_ECC_BIP340;
+  call.schnorr = is_schnorr && is_signature(task.op);
   bool offered = !inputs.context;
   switch (task.op) {
     case MM_ECC_PUBLIC_KEY:
@@ -43,13 +50,14 @@ std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inp
       break;
     case MM_ECC_SIGN:
       call.operation = RowOperation::sign;
-      offered = offered && (is_eddsa || (is_ecdsa && usual && inputs.signature_format != MM_ECC_DER));
+      offered = offered && (is_eddsa || is_schnorr || (is_ecdsa && usual));
       break;
     case MM_ECC_VERIFY:
     case MM_ECC_VERIFY_ALL:
-      // One verdict for many EdDSA signatures is that of another policy.
       call.operation = RowOperation::verify;
-      offered = offered && (is_eddsa || is_ecdsa) && inputs.signature_format == MM_ECC_RAW;
+      call.cofactored = inputs.policy == MM_ECC_ZIP215;
+      offered =
+          offered && (is_eddsa || is_schnorr || (is_ecdsa && inputs.signature_format != MM_ECC_RECOVERABLE));
       break;
     default:
       offered = false;
@@ -69,9 +77,10 @@ class RowScheme final : public Scheme {
 
   [[nodiscard]] double item_ns() const override {
     const double points = engine_.item_ns(main_operation(task_, curve()));
-    const bool signs_eddsa = task_.op == MM_ECC_SIGN && task_.scheme == MM_ECC_EDDSA;
-    return points * (call_.check && task_.op == MM_ECC_SIGN ? 2 : 1) * (signs_eddsa ? 2 : 1) + kCopyNs +
-           (hashes() ? kDigestNs : 0);
+    // Those of EdDSA and BIP 340 contain the public key.
+    const bool makes_keys = task_.op == MM_ECC_SIGN && task_.scheme != MM_ECC_ECDSA;
+    return points * (call_.check && task_.op == MM_ECC_SIGN ? 2 : 1) * (makes_keys ? 2 : 1) + kCopyNs +
+           (hashes() ? kDigestNs : 0) + (is_hedged() ? kRandomNs : 0) + (is_der() ? kDerNs : 0);
   }
 
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
@@ -81,7 +90,7 @@ class RowScheme final : public Scheme {
     if (!take_operands(call, operands)) return rest_->compute(items, stop);
     std::vector<std::uint8_t> done(operands.fits().begin(), operands.fits().end());
     call.done = done.data();
-    if (operands.in_a_row()) {
+    if (operands.in_a_row() && !(is_der() && call.result_size != 0)) {
       run_in_place(call, items, stop);
     } else {
       run_apart(call, operands, stop);
@@ -90,6 +99,9 @@ class RowScheme final : public Scheme {
   }
 
  private:
+  static constexpr std::size_t kExtraBytes = NonceGenerator::kMaxExtra;
+  static constexpr std::array<std::uint8_t, kExtraBytes> kNoExtra{};
+
   const Task task_;
   const PointEngine& engine_;
   const Inputs& inputs_;
@@ -103,23 +115,58 @@ class RowScheme final : public Scheme {
     return is_signature(task_.op) && task_.scheme == MM_ECC_ECDSA && !inputs_.prehashed;
   }
 
+  [[nodiscard]] bool is_der() const {
+    return is_signature(task_.op) && inputs_.signature_format == MM_ECC_DER;
+  }
+  /// Whether nonces are derived from random bytes as well.
+  [[nodiscard]] bool is_hedged() const {
+    return task_.op == MM_ECC_SIGN && task_.scheme != MM_ECC_EDDSA && inputs_.nonces == MM_ECC_NONCE_HEDGED;
+  }
+
   /// @return false if no item has such operands
   [[nodiscard]] bool take_operands(RowCall& call, RowOperands& operands) const {
     bool taken = true;
     if (inputs_.secret) taken = operands.take(call.secret, *inputs_.secret, secret_bytes(curve()));
-    if (taken && inputs_.nonce) taken = operands.take(call.nonce, *inputs_.nonce, curve().scalar_bytes());
-    if (taken && inputs_.point) taken = take_points(call, operands);
-    if (taken && inputs_.signature) {
-      taken = operands.take(call.signature, *inputs_.signature, signature_bytes_of_rows());
+    if (taken && inputs_.nonce) {
+      // What is given to BIP 340 is the auxiliary randomness.
+      taken = operands.take(call.schnorr ? call.extra : call.nonce, *inputs_.nonce, curve().scalar_bytes());
     }
+    if (taken && inputs_.point) taken = take_points(call, operands);
+    if (taken && inputs_.signature) taken = take_signatures(call, operands);
     if (taken && inputs_.message) taken = take_messages(call, operands);
+    if (taken && is_hedged()) draw(operands.room(call.extra, kExtraBytes), kExtraBytes * operands.count());
+    if (call.schnorr && call.extra.data == nullptr) call.extra = {kNoExtra.data(), 0, kExtraBytes};
     return taken;
+  }
+  /// Fills bytes with random ones.
+  static void draw(std::uint8_t* bytes, std::size_t size) {
+    constexpr std::size_t kMost = std::size_t{1} << 30;
+    for (std::size_t at = 0; at < size; at += kMost) {
+      const auto part = static_cast<int>(std::min(kMost, size - at));
+      crypto::require_crypto(RAND_priv_bytes(bytes + at, part) == 1, "RAND_priv_bytes");
+    }
+  }
+  [[nodiscard]] bool take_signatures(RowCall& call, RowOperands& operands) const {
+    if (!is_der()) return operands.take(call.signature, *inputs_.signature, signature_bytes_of_rows());
+    Rows numbers(2, curve().scalar_limbs());
+    const std::size_t size = curve().scalar_bytes();
+    const auto read = [&](std::span<std::uint8_t> row, ByteSpan der) {
+      if (!read_der(der, numbers[0], numbers[1])) return false;
+      // What is longer than n is no signature.
+      const auto fits = [&](std::span<const Limb> x) { return limbs::bit_length_var(x) <= 8 * size; };
+      if (!fits(numbers[0]) || !fits(numbers[1])) return false;
+      bytes_from_limbs(row.first(size), numbers[0]);
+      bytes_from_limbs(row.last(size), numbers[1]);
+      return true;
+    };
+    return operands.take_converted(call.signature, *inputs_.signature, 2 * size, read);
   }
   [[nodiscard]] std::size_t signature_bytes_of_rows() const {
     return task_.scheme == MM_ECC_EDDSA ? signature_bytes(curve()) : 2 * curve().scalar_bytes();
   }
   /// In the encoding of the first one.
   [[nodiscard]] bool take_points(RowCall& call, RowOperands& operands) const {
+    if (call.schnorr) return operands.take(call.point, *inputs_.point, point_bytes(curve(), MM_ECC_X_ONLY));
     const std::size_t compressed = point_bytes(curve(), MM_ECC_COMPRESSED);
     const bool is_compressed = (*inputs_.point)[operands.items().front()].size() == compressed;
     return operands.take(call.point, *inputs_.point, is_compressed ? compressed : point_bytes(curve()));
@@ -127,13 +174,13 @@ class RowScheme final : public Scheme {
   /// Messages of EdDSA, or the leftmost bytes of digests.
   [[nodiscard]] bool take_messages(RowCall& call, RowOperands& operands) const {
     const ItemsIn& messages = *inputs_.message;
-    if (task_.scheme == MM_ECC_EDDSA) {
+    if (task_.scheme != MM_ECC_ECDSA) {
       return operands.take_any(call.message, call.message_sizes, messages, RowCall::kMostMessage);
     }
     const std::size_t size = hashes() ? crypto::find_hash(hash_of(inputs_, task_, curve()))->size
                                       : messages[operands.items().front()].size();
     const std::size_t used = std::min(size, curve().scalar_bytes());
-    if (used == 0 || 8 * used > curve().order_bits) return false;
+    if (used == 0) return false;
     if (!hashes()) return operands.take(call.message, messages, size, used);
     hash(operands.room(call.message, used), used, operands.items());
     return true;
@@ -156,6 +203,9 @@ class RowScheme final : public Scheme {
     call.result_stride = outputs_.stride;
     if (is_verification(task_.op)) call.ok = outputs_.ok + first;
     run(call, items.size(), stop);
+    for (std::size_t row = 0; row < items.size() && outputs_.sizes != nullptr; ++row) {
+      if (call.done[row] != 0) outputs_.sizes[first + row] = call.result_size;
+    }
   }
   /// With results that are distributed afterwards.
   void run_apart(RowCall& call, RowOperands& operands, const StopToken& stop) const {
@@ -165,13 +215,26 @@ class RowScheme final : public Scheme {
     call.result_stride = call.result_size;
     call.ok = is_verification(task_.op) ? operands.room(verdicts, 1) : nullptr;
     run(call, items.size(), stop);
+    Rows numbers(2, curve().scalar_limbs());
     for (std::size_t row = 0; row < items.size(); ++row) {
       if (call.done[row] == 0) continue;
       if (call.ok != nullptr) outputs_.ok[items[row]] = call.ok[row];
       if (call.result == nullptr) continue;
-      std::copy_n(call.result + row * call.result_size, call.result_size,
-                  outputs_.data + items[row] * outputs_.stride);
+      const std::span<const std::uint8_t> result(call.result + row * call.result_size, call.result_size);
+      if (is_der()) {
+        write_signature(numbers, items[row], result);
+      } else {
+        std::ranges::copy(result, outputs_.result(items[row], result.size()).begin());
+      }
     }
+  }
+  /// DER of r and s. numbers: room for them.
+  void write_signature(Rows& numbers, std::size_t item, std::span<const std::uint8_t> raw) const {
+    limbs_from_bytes(numbers[0], raw.first(curve().scalar_bytes()));
+    limbs_from_bytes(numbers[1], raw.last(curve().scalar_bytes()));
+    std::array<std::uint8_t, kMaxDer> der;
+    const std::size_t length = write_der(der, numbers[0], numbers[1]);
+    std::copy_n(der.begin(), length, outputs_.result(item, length).begin());
   }
 
   /// Statuses of the items that were done, and the others.
@@ -185,7 +248,6 @@ class RowScheme final : public Scheme {
         continue;
       }
       outputs_.status[item] = static_cast<std::uint8_t>(MM_OK);
-      if (outputs_.sizes != nullptr) outputs_.sizes[item] = call_.result_size;
     }
     if (!left.empty() && !stop.was_requested()) rest_->compute(left, stop);
   }

@@ -144,7 +144,7 @@ int main() {
     if (variant.on_gpu || !variant.runs_here()) continue;
     for (const ecc::Curve& curve : ecc::named_curves()) {
       if (!variant.offers(curve)) continue;
-      const auto engine = variant.make(curve, 0);
+      const auto engine = variant.make(curve, {});
       if (curve.form == MM_ECC_MONTGOMERY) {
         climb(*engine);
       } else {

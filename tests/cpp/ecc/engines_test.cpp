@@ -23,7 +23,7 @@ class Engines : public testing::TestWithParam<const char*> {
     if (!variant_.runs_here()) GTEST_SKIP() << "this machine does not run " << variant_.name;
   }
   [[nodiscard]] std::unique_ptr<const ecc::PointEngine> make(const ecc::Curve& curve) const {
-    auto engine = variant_.make(curve, 0);
+    auto engine = variant_.make(curve, {});
     EXPECT_STREQ(engine->variant(), variant_.name);
     EXPECT_EQ(&engine->curve(), &curve);
     EXPECT_GE(engine->granularity(), 1U);
@@ -134,7 +134,7 @@ class EnginesOfNamedCurves : public testing::TestWithParam<Offer> {};
 TEST_P(EnginesOfNamedCurves, Edges) {
   const auto& [variant, curve] = GetParam();
   if (!variant->runs_here()) GTEST_SKIP() << "this machine does not run " << variant->name;
-  check_edges(*variant->make(*curve, 0), 2);
+  check_edges(*variant->make(*curve, {}), 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, EnginesOfNamedCurves, testing::ValuesIn(offers()), [](const auto& test) {

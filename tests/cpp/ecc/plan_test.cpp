@@ -11,7 +11,7 @@ namespace {
 
 TEST(ExpectedTime, CountsWhatThreadsShare) {
   const Curve& curve = named_curve(CurveId::p256);
-  const auto engine = scalar64::variant().make(curve, 0);
+  const auto engine = scalar64::variant().make(curve, {});
   ASSERT_EQ(engine->granularity(), 1u);
   // Ten items on four threads: three, one after the other.
   EXPECT_DOUBLE_EQ(expected_cpu_ns(*engine, 100, 10, 4), 300);

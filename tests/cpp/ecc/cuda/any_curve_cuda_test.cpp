@@ -73,7 +73,7 @@ class Tiny {
       x.push(point.x[0]), y.push(point.y[0] + p);
       expected.insert(expected.end(), {0, 0});
     }
-    std::vector<std::uint8_t> valid(expected.size());
+    std::vector<std::uint8_t> valid(expected.size(), 1);
     PointJob job = make_job(expected.size());
     job.x = x.view(), job.y = y.view(), job.valid = valid.data();
     for (std::uint32_t i = 0; i < job.count; ++i) check_point_any<C>(job, i);

@@ -32,11 +32,11 @@ using ecc::CurveId;
 constexpr unsigned kNarrowWindow = 4;
 
 std::unique_ptr<const ecc::PointEngine> on_host(CurveId id) {
-  return ecc::scalar64::variant().make(ecc::named_curve(id), 0);
+  return ecc::scalar64::variant().make(ecc::named_curve(id), {});
 }
 std::unique_ptr<const ecc::PointEngine> on_gpu(CurveId id) {
-  return ecc::cuda::make_engine(ecc::named_curve(id), cuda::Driver::current().device(0), on_host(id),
-                                kNarrowWindow);
+  gpu::Device* const device = &cuda::Driver::current().device(0);
+  return ecc::cuda::make_engine(ecc::named_curve(id), {&device, 1}, on_host(id), kNarrowWindow);
 }
 
 using CudaTables = manymod::testing::FakeGpuTest;

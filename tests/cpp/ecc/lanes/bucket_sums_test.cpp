@@ -34,8 +34,8 @@ class BucketSums : public testing::TestWithParam<Case> {
   void SetUp() override {
     const auto& backend = lanes::point_lane_backends()[GetParam().backend];
     if (!lanes::runs_here(backend)) GTEST_SKIP() << "this processor cannot run " << backend.variant;
-    exact_ = scalar64::variant().make(curve_, 0);
-    engine_ = lanes::make_engine(curve_, backend, scalar64::variant().make(curve_, 0));
+    exact_ = scalar64::variant().make(curve_, {});
+    engine_ = lanes::make_engine(curve_, backend, scalar64::variant().make(curve_, {}));
     // Multiples of the generator, i G for i from 1 up.
     k_.assign(kTerms * size_, 0);
     for (std::size_t i = 0; i < kTerms; ++i) k_[i * size_] = i + 1;

@@ -43,8 +43,8 @@ class LaneEngine : public testing::TestWithParam<Case> {
   void SetUp() override {
     const auto& backend = lanes::point_lane_backends()[GetParam().backend];
     if (!lanes::runs_here(backend)) GTEST_SKIP() << "this processor cannot run " << backend.variant;
-    exact_ = scalar64::variant().make(curve_, 0);
-    engine_ = lanes::make_engine(curve_, backend, scalar64::variant().make(curve_, 0));
+    exact_ = scalar64::variant().make(curve_, {});
+    engine_ = lanes::make_engine(curve_, backend, scalar64::variant().make(curve_, {}));
   }
 
   [[nodiscard]] std::size_t size() const { return curve_.scalar_limbs(); }

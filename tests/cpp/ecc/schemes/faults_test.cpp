@@ -57,7 +57,7 @@ TEST_P(Faults, NoSpoiledSignatureLeaves) {
   for (const ecc::Variant& variant : ecc::variants()) {
     if (variant.on_gpu || !variant.offers(curve_) || !variant.runs_here()) continue;
     SCOPED_TRACE(variant.name);
-    const auto engine = variant.make(curve_, 0);
+    const auto engine = variant.make(curve_, {});
     const SchemeRun exact = sign(*engine, true);
     for (const std::size_t bad : {0U, 3U}) {
       // In k G, and in the check itself.

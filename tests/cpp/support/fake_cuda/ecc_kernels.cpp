@@ -10,6 +10,7 @@
 #include "ecc/cuda/eddsa.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
 #include "ecc/cuda/rows.cuda.hpp"
+#include "ecc/cuda/schnorr.cuda.hpp"
 #include "support/fake_cuda/kernels.hpp"
 
 namespace fake_cuda {
@@ -46,6 +47,20 @@ void add_base_kernel(const std::string& name,
   });
 }
 
+/// Arithmetic modulo the order.
+template <class C>
+void add_scalar_kernels(const std::string& name) {
+  add_chain_kernel(name + "_sign", &sign<C>);
+  add_chain_kernel(name + "_scalars", &verification_scalars<C>);
+  add_kernel_of_items(name + "_combine", &combine_scalars<C>);
+}
+
+template <class C, class Hash>
+void add_nonces(const std::string& name) {
+  add_kernel_of_items(name + "_nonce", &derive_nonce<C, Hash>);
+  add_kernel_of_items(name + "_hedged", &derive_nonce<C, Hash, NonceJob::kExtraBytes>);
+}
+
 template <class C>
 void add_curve(const std::string& name) {
   add_base_kernel(name + "_base", &multiply_base<C>);
@@ -53,35 +68,37 @@ void add_curve(const std::string& name) {
   add_kernel_of_items(name + "_two", &multiply_two<C>);
   add_kernel_of_items(name + "_check", &check_point<C>);
   add_chain_kernel(name + "_affine", &normalise<C>);
-  add_chain_kernel(name + "_sign", &sign<C>);
-  add_chain_kernel(name + "_scalars", &verification_scalars<C>);
+  add_scalar_kernels<C>(name);
   add_kernel_of_items(name + "_decode", &decode_compressed<C>);
-  add_kernel_of_items(name + "_combine", &combine_scalars<C>);
   add_kernel_of_items(name + "_compare", &compare_x<C>);
 }
 
-template <class C>
+template <class C, class Hash>
 void add_any_curve(const std::string& name) {
   add_kernel_of_items(name + "_multiply", &multiply_any<C>);
   add_kernel_of_items(name + "_two", &multiply_two_any<C>);
   add_kernel_of_items(name + "_check", &check_point_any<C>);
   add_chain_kernel(name + "_affine", &normalise_any<C>);
+  add_scalar_kernels<C>(name);
+  add_kernel_of_items(name + "_decode", &decode_compressed_any<C>);
+  add_kernel_of_items(name + "_compare", &compare_x_any<C>);
+  add_nonces<C, Hash>(name);
 }
 
 }  // namespace
 
 void install_ecc_kernels() {
-  add_any_curve<Any256>("ecc_any256");
-  add_any_curve<Any384>("ecc_any384");
+  add_any_curve<Any256, Sha256>("ecc_any256");
+  add_any_curve<Any384, Sha384>("ecc_any384");
   add_curve<P256>("ecc_p256");
   add_curve<P384>("ecc_p384");
   add_curve<P521>("ecc_p521");
   add_curve<Secp256k1>("ecc_secp256k1");
   add_curve<Sm2>("ecc_sm2");
-  add_kernel_of_items("ecc_p256_nonce", &deterministic_nonce<P256, Sha256>);
-  add_kernel_of_items("ecc_p384_nonce", &deterministic_nonce<P384, Sha384>);
-  add_kernel_of_items("ecc_p521_nonce", &deterministic_nonce<P521, Sha512>);
-  add_kernel_of_items("ecc_secp256k1_nonce", &deterministic_nonce<Secp256k1, Sha256>);
+  add_nonces<P256, Sha256>("ecc_p256");
+  add_nonces<P384, Sha384>("ecc_p384");
+  add_nonces<P521, Sha512>("ecc_p521");
+  add_nonces<Secp256k1, Sha256>("ecc_secp256k1");
   add_base_kernel("ecc_ed25519_base", &multiply_base_edwards<Edwards25519>);
   add_kernel_of_items("ecc_ed25519_multiply", &multiply_edwards<Edwards25519>);
   add_kernel_of_items("ecc_ed25519_two", &multiply_two_edwards<Edwards25519>);
@@ -92,8 +109,12 @@ void install_ecc_kernels() {
   add_kernel_of_items("ecc_ed25519_hash", &hash_to_scalar<Edwards25519>);
   add_kernel_of_items("ecc_ed25519_combine", &combine_scalars<Edwards25519>);
   add_kernel_of_items("ecc_ed25519_decode", &decode_opposite<Edwards25519>);
+  add_kernel_of_items("ecc_ed25519_cofactored", &compare_cofactored<Edwards25519>);
   add_kernel_of_items("ecc_rows_read", &read_number);
   add_kernel_of_items("ecc_rows_equal", &check_equal);
+  add_kernel_of_items("ecc_rows_even", &make_even);
+  add_kernel_of_items("ecc_secp256k1_hash", &hash_to_number<Secp256k1, Sha256>);
+  add_kernel_of_items("ecc_secp256k1_mask", &mask_number);
   add_kernel_of_items("ecc_rows_tag", &read_tag);
   add_kernel_of_items("ecc_rows_write", &write_strings);
   add_kernel_of_items("ecc_rows_not_zero", &check_not_zero);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/cuda/worker.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <utility>
+
+namespace manymod::ecc::cuda {
+namespace {
+
+/// Items of a chunk for each multiprocessor, all of whose threads are busy with half of them.
+constexpr std::size_t kChunkItems = 1024;
+/// Chunks of a thread in work: one is computed while others are copied.
+constexpr std::size_t kChunksInFlight = 3;
+
+}  // namespace
+
+std::size_t Worker::granularity() const { return device_.properties().multiprocessors * kChunkItems / 2; }
+
+/// The tables take long to compute for calls that never use them: they are made for the first one that does.
+const DeviceCurve& Worker::on_device() const {
+  std::call_once(made_, [this] {
+    on_device_ = std::make_unique<const DeviceCurve>(device_, curve_, kernels_, wide_window_,
+                                                     static_cast<unsigned>(kChunksOnGpu));
+  });
+  return *on_device_;
+}
+
+/// The chunks of one call on one thread.
+class Worker::Run {
+ public:
+  Run(const Worker& worker, std::size_t& done, const ChunkedWork& work)
+      : worker_(worker), done_(done), work_(work) {}
+
+  void begin(std::size_t first, std::size_t end) {
+    if (chunks_.size() == kChunksInFlight) finish_first();
+    InFlight one{worker_.pool_.take(), end, nullptr};
+    one.chunk->begin(first, static_cast<std::uint32_t>(end - first), work_.bytes);
+    work_.start(*one.chunk, [&]() -> const DeviceCurve& {
+      const DeviceCurve& curve = worker_.on_device();
+      one.chunk->end_operands();
+      one.slot = take_slot();
+      return curve;
+    });
+    one.chunk->queue_results();
+    chunks_.push_back(std::move(one));
+  }
+  void finish_all() {
+    while (!chunks_.empty()) finish_first();
+  }
+
+ private:
+  /// A chunk in work, and the end of its items.
+  struct InFlight {
+    std::unique_ptr<Chunk> chunk;
+    std::size_t end = 0;
+    Slot slot;
+  };
+
+  const Worker& worker_;
+  std::size_t& done_;
+  const ChunkedWork& work_;
+  /// Those in work are abandoned by an exception: their memory is freed, and zeroed, when the stream is done
+  /// with it.
+  std::deque<InFlight> chunks_;
+
+  /// Only a thread without slots may wait for one: else all threads could wait for each other.
+  [[nodiscard]] Slot take_slot() {
+    Slots& slots = worker_.slots_;
+    while (!slots.try_acquire()) {
+      if (chunks_.empty()) {
+        slots.acquire();
+        break;
+      }
+      finish_first();
+    }
+    return Slot(&slots);
+  }
+  void finish_first() {
+    InFlight one = std::move(chunks_.front());
+    chunks_.pop_front();
+    one.chunk->wait(work_.secrecy);
+    one.slot.reset();
+    one.chunk->store_results(work_.secrecy);
+    done_ = one.end;
+    worker_.pool_.give(std::move(one.chunk));
+  }
+};
+
+void Worker::run(std::size_t& done, std::size_t end, const ChunkedWork& work, const StopToken& stop) const {
+  Run chunks(*this, done, work);
+  const std::size_t most = device_.properties().multiprocessors * kChunkItems;
+  for (std::size_t next = done; next < end && !stop.was_requested();) {
+    const std::size_t upto = std::min(end, next + most);
+    chunks.begin(next, upto);
+    next = upto;
+  }
+  chunks.finish_all();
+}
+
+}  // namespace manymod::ecc::cuda

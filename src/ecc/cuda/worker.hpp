@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// One GPU of an engine: its tables of the curve, and the chunks that are in work on it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <semaphore>
+
+#include "core/ticker.hpp"
+#include "ecc/cuda/chunk.hpp"
+#include "ecc/cuda/device_curve.hpp"
+#include "gpu/device.hpp"
+
+namespace manymod::ecc::cuda {
+
+/// Waits until the GPU has room for the kernels of a chunk. To be called once for each chunk, behind the
+/// copies of its operands, so that these are made while other chunks are computed.
+using Turn = std::function<const DeviceCurve&()>;
+
+/// Work on the items of a call that is done in chunks.
+struct ChunkedWork {
+  ItemBytes bytes;
+  Secrecy secrecy = Secrecy::none;
+  /// Enqueues the copies of operands of a chunk, then calls turn() and enqueues kernels.
+  std::function<void(Chunk& chunk, const Turn& turn)> start;
+};
+
+/// Several threads may use one object at a time.
+class Worker {
+ public:
+  /// wide_window: see DeviceCurve.
+  Worker(gpu::Device& device, const Curve& curve, const CurveKernels& kernels, unsigned wide_window)
+      : device_(device), curve_(curve), kernels_(kernels), wide_window_(wide_window), pool_(device) {}
+
+  /// Items that keep all multiprocessors busy.
+  [[nodiscard]] std::size_t granularity() const;
+
+  /// Computes items `done` to `end` - 1, fewer where `stop` is requested. Moves `done` behind those that were
+  /// computed, also where it throws. @throws gpu::DeviceError
+  void run(std::size_t& done, std::size_t end, const ChunkedWork& work, const StopToken& stop) const;
+
+ private:
+  class Run;
+
+  /// Chunks of all threads on the GPU. If there were more, all would be computed side by side and be ready at
+  /// the same time, so that their results would be copied while the GPU is idle.
+  static constexpr std::ptrdiff_t kChunksOnGpu = 8;
+
+  using Slots = std::counting_semaphore<kChunksOnGpu>;
+  /// Gives a slot back that was taken.
+  struct GiveBack {
+    void operator()(Slots* slots) const { slots->release(); }
+  };
+  using Slot = std::unique_ptr<Slots, GiveBack>;
+
+  gpu::Device& device_;
+  const Curve& curve_;
+  const CurveKernels& kernels_;
+  const unsigned wide_window_;
+  mutable std::once_flag made_;
+  mutable std::unique_ptr<const DeviceCurve> on_device_;
+  mutable ChunkPool pool_;
+  mutable Slots slots_{kChunksOnGpu};
+
+  [[nodiscard]] const DeviceCurve& on_device() const;
+};
+
+}  // namespace manymod::ecc::cuda
