@@ -102,9 +102,9 @@ struct NonceState {
   }
 };
 
-/// The first of C::kNonceRounds candidates of RFC 6979, section 3.2, that is in [1, n). All of them are
-/// computed. That none is right has a probability of 2^-32 for P-256, and at most 2^-16 for any curve: it is
-/// left to the caller. kExtra: bytes of section 3.6, 0 or NonceJob::kExtraBytes. On input: item < job.count,
+/// The first of C::kNonceRounds candidates of RFC 6979, section 3.2, that is in [1, n). How many are rejected
+/// is public: it says nothing about the others. That none is right has a probability of 2^-32 for P-256, and
+/// at most 2^-16 for any curve: it is left to the caller. kExtra: bytes of section 3.6, 0 or NonceJob::kExtraBytes. On input: item < job.count,
 /// digests are below 2 n.
 template <class C, class Hash, unsigned kExtra = 0>
 MM_DEVICE void derive_nonce(const NonceJob& job, std::uint32_t item) {
@@ -151,7 +151,10 @@ MM_DEVICE void derive_nonce(const NonceJob& job, std::uint32_t item) {
     found |= right;
     MM_UNROLL
     for (unsigned j = 0; j < C::kOrderWords; ++j) nonce[j] = (nonce[j] & ~right) | (k[j] & right);
-    if constexpr (C::kNonceRounds > 1) state.reject();
+    if constexpr (C::kNonceRounds > 1) {
+      if (found != 0) break;
+      state.reject();
+    }
   }
   std::uint32_t* const result = job.nonce.at(item);
   MM_UNROLL
