@@ -113,23 +113,14 @@ class Sha2 {
     return r;
   }
 
-  /// state = the state after 16 more words (FIPS 180-4, 6.2.2 and 6.4.2).
+  /// state = the state after 16 more words (FIPS 180-4, 6.2.2 and 6.4.2), or by the compression of another
+  /// hash.
   MM_DEVICE_CALL static void compress(State& state, const Word* block) {
-    Word w[16];
-    MM_UNROLL
-    for (unsigned i = 0; i < 16; ++i) w[i] = block[i];
-    Word a = state.word[0], b = state.word[1], c = state.word[2], d = state.word[3];
-    Word e = state.word[4], f = state.word[5], g = state.word[6], h = state.word[7];
-    MM_UNROLL
-    for (unsigned round = 0; round < Hash::kRounds; ++round) {
-      if (round >= 16) extend(w, round);
-      const Word first = h + sum<1>(e) + ((e & f) ^ (~e & g)) + Hash::constant(round) + w[round % 16];
-      const Word second = sum<0>(a) + ((a & b) ^ (a & c) ^ (b & c));
-      h = g, g = f, f = e, e = d + first;
-      d = c, c = b, b = a, a = first + second;
+    if constexpr (requires { Hash::compress(state.word, block); }) {
+      Hash::compress(state.word, block);
+    } else {
+      compress_sha2(state, block);
     }
-    state.word[0] += a, state.word[1] += b, state.word[2] += c, state.word[3] += d;
-    state.word[4] += e, state.word[5] += f, state.word[6] += g, state.word[7] += h;
   }
 
   /// state = the state after a message of kBytes bytes in whole words, padded here, which ends at byte
@@ -151,6 +142,23 @@ class Sha2 {
   }
 
  private:
+  MM_DEVICE static void compress_sha2(State& state, const Word* block) {
+    Word w[16];
+    MM_UNROLL
+    for (unsigned i = 0; i < 16; ++i) w[i] = block[i];
+    Word a = state.word[0], b = state.word[1], c = state.word[2], d = state.word[3];
+    Word e = state.word[4], f = state.word[5], g = state.word[6], h = state.word[7];
+    MM_UNROLL
+    for (unsigned round = 0; round < Hash::kRounds; ++round) {
+      if (round >= 16) extend(w, round);
+      const Word first = h + sum<1>(e) + ((e & f) ^ (~e & g)) + Hash::constant(round) + w[round % 16];
+      const Word second = sum<0>(a) + ((a & b) ^ (a & c) ^ (b & c));
+      h = g, g = f, f = e, e = d + first;
+      d = c, c = b, b = a, a = first + second;
+    }
+    state.word[0] += a, state.word[1] += b, state.word[2] += c, state.word[3] += d;
+    state.word[4] += e, state.word[5] += f, state.word[6] += g, state.word[7] += h;
+  }
   MM_DEVICE static constexpr Word rotate(Word x, unsigned bits) {
     return x >> bits | x << (kWordBits - bits);
   }

@@ -41,21 +41,25 @@ enum class RowOperation : std::uint8_t { public_key, exchange, sign, verify };
 /// A call from byte strings to byte strings, as the C ABI has them (manymod/ecc.h), all of the lengths that
 /// the curve's have. A member is used where the operation has such an operand.
 struct RowCall {
-  static constexpr std::size_t kMostMessage = 256;
+  static constexpr std::size_t kMostMessage = 256, kMostPrefix = 512;
 
   RowOperation operation = RowOperation::public_key;
   ByteRows secret;  ///< private keys
   ByteRows point;   ///< public keys, those of SEC 1 uncompressed or compressed
-  /// Of ECDSA the leftmost bytes of digests, no more than a scalar has; of EdDSA and BIP 340
+  /// Of ECDSA the leftmost bytes of digests, no more than a scalar has; of EdDSA, BIP 340 and SM2
   /// messages, of at most kMostMessage bytes.
   ByteRows message;
   const std::uint32_t* message_sizes = nullptr;  ///< bytes that are used of each message; null: all
   ByteRows signature;                            ///< r and s, or R and S
   ByteRows nonce;                                ///< where they are not derived
   bool derives_nonces = true;                    ///< by RFC 6979, as EcdsaSigning::nonce; of EdDSA always
-  /// Of ECDSA 32 random bytes for hedged nonces, or none; of BIP 340 the 32 auxiliary ones.
+  /// Of ECDSA 32 random bytes for hedged nonces, or none; of BIP 340 the 32 auxiliary ones; of SM2 as of
+  /// ECDSA.
   ByteRows extra;
-  bool schnorr = false;     ///< signatures are those of BIP 340
+  mm_ecc_scheme scheme = MM_ECC_DEFAULT;  ///< of signatures
+  bool prehashed = false;                 ///< of SM2: messages are digests of 32 bytes
+  /// Of SM2 unless prehashed: what is hashed before the public key, one string for all items.
+  ByteRows prefix;
   bool cofactored = false;  ///< verification of EdDSA by ZIP 215, else by RFC 8032
   bool low_s = false;
   bool check = false;                                      ///< signatures are checked before they leave

@@ -12,7 +12,7 @@ namespace {
 /// Of each array: rows are read as limbs.
 constexpr std::size_t kAlignment = 256;
 /// Arrays of a chunk, each of which may waste so much.
-constexpr std::size_t kMostArrays = 40;
+constexpr std::size_t kMostArrays = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 

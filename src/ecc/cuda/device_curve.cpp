@@ -190,8 +190,12 @@ void DeviceCurve::hash_to_scalars(const gpu::Stream& stream, HashJob job) const 
   job.curve = numbers();
   launch_items(stream, "hash", job);
 }
-void DeviceCurve::mask(const gpu::Stream& stream, const MaskJob& job) const {
-  launch_items(stream, "mask", job);
+void DeviceCurve::digest(const gpu::Stream& stream, const DigestJob& job) const {
+  launch_items(stream, "digest", job);
+}
+void DeviceCurve::sign_sm2(const gpu::Stream& stream, SignJob job) const {
+  job.curve = numbers();
+  launch_chains(stream, "dsa_sign", job);
 }
 void DeviceCurve::compare_cofactored(const gpu::Stream& stream, CofactorJob job) const {
   job.curve = numbers();

@@ -76,10 +76,12 @@ class DeviceCurve {
   void verification_scalars(const gpu::Stream& stream, VerifyScalarsJob job) const;
   void compare(const gpu::Stream& stream, VerifyCompareJob job) const;
   void decode(const gpu::Stream& stream, DecodeJob job) const;
-  // Of Ed25519 and secp256k1:
+  // Of Ed25519, secp256k1 and SM2:
   void hash_to_scalars(const gpu::Stream& stream, HashJob job) const;
-  // Of secp256k1:
-  void mask(const gpu::Stream& stream, const MaskJob& job) const;
+  // Of secp256k1 and SM2:
+  void digest(const gpu::Stream& stream, const DigestJob& job) const;
+  // Of SM2:
+  void sign_sm2(const gpu::Stream& stream, SignJob job) const;
   // Of Ed25519:
   void expand_keys(const gpu::Stream& stream, ExpandJob job) const;
   void compare_cofactored(const gpu::Stream& stream, CofactorJob job) const;

@@ -104,8 +104,8 @@ struct NonceState {
 
 /// The first of C::kNonceRounds candidates of RFC 6979, section 3.2, that is in [1, n). How many are rejected
 /// is public: it says nothing about the others. That none is right has a probability of 2^-32 for P-256, and
-/// at most 2^-16 for any curve: it is left to the caller. kExtra: bytes of section 3.6, 0 or NonceJob::kExtraBytes. On input: item < job.count,
-/// digests are below 2 n.
+/// at most 2^-16 for any curve: it is left to the caller. kExtra: bytes of section 3.6, 0 or
+/// NonceJob::kExtraBytes. On input: item < job.count, digests are below 2 n.
 template <class C, class Hash, unsigned kExtra = 0>
 MM_DEVICE void derive_nonce(const NonceJob& job, std::uint32_t item) {
   constexpr unsigned kSize = C::kScalarBytes, kDigest = Hash::kDigestBytes;

@@ -31,7 +31,7 @@ void Queue::affine(const PointJob& points, const AffineRows& to) const {
   curve_.affine(stream(), job);
 }
 
-void Queue::sign(SignJob job, const Rows& extra) const {
+void Queue::sign(SignJob job, const Rows& extra, mm_ecc_scheme scheme) const {
   job.count = count();
   if (job.nonce.words == nullptr) {
     const RowsOut nonce = rows();
@@ -46,6 +46,7 @@ void Queue::sign(SignJob job, const Rows& extra) const {
   job.x = rows_in(of_nonce.x);
   job.y = rows_in(of_nonce.y);
   job.scratch = columns(kScalarColumns);
+  if (scheme == MM_ECC_SM2DSA) return curve_.sign_sm2(stream(), job);
   curve_.sign(stream(), job);
 }
 

@@ -8,6 +8,7 @@
 #include "ecc/cuda/chunk.hpp"
 #include "ecc/cuda/device_curve.hpp"
 #include "ecc/cuda/jobs.hpp"
+#include "manymod/ecc.h"
 
 namespace manymod::ecc::cuda {
 
@@ -38,9 +39,9 @@ class Queue {
   /// The affine forms of a job's points.
   void affine(const PointJob& points, const AffineRows& to) const;
 
-  /// Signatures. In: secret, digest, r, s, recovery, valid, low_s of `job`; nonces, or none where RFC 6979 is
-  /// to derive them, from `extra` as well if that is not null (NonceJob).
-  void sign(SignJob job, const Rows& extra = {}) const;
+  /// Signatures of ECDSA or SM2. In: secret, digest, r, s, recovery, valid, low_s of `job`; nonces, or none
+  /// where RFC 6979 is to derive them, from `extra` as well if that is not null (NonceJob).
+  void sign(SignJob job, const Rows& extra = {}, mm_ecc_scheme scheme = MM_ECC_ECDSA) const;
   /// Verdicts, to job.valid. In: digest, r, s, low_s of `job`; the keys' coordinates, and whether they are on
   /// the curve.
   void verify(VerifyScalarsJob job, const Rows& x, const Rows& y, const std::uint8_t* on_curve) const;

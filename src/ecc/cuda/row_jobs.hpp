@@ -112,13 +112,13 @@ struct EvenJob {
   RowsOut to;
 };
 
-/// The bytes of a number, combined by exclusive or with the SHA-256 of two strings. In: rows of eight words.
-struct MaskJob {
-  static constexpr unsigned kParts = 2;
+/// The hash of strings in a row, of 32 bytes.
+struct DigestJob {
+  static constexpr unsigned kParts = 3;
 
   std::uint32_t count = 0;
   Strings parts[kParts];
-  Rows number;
+  Rows mask;                   ///< null, or numbers of eight words, combined with it by exclusive or
   std::uint8_t* to = nullptr;  ///< 32 bytes an item
 };
 

@@ -9,12 +9,6 @@ namespace {
 /// Rows of words of an item, and its flags.
 constexpr std::size_t kRowsOfSigning = 36, kRowsOfOthers = 16, kFlagsOfRows = 16;
 
-/// Strings of whole words, as those.
-Rows words(const Strings& strings) {
-  return {reinterpret_cast<const std::uint32_t*>(strings.data),
-          static_cast<std::uint32_t>(strings.stride / sizeof(std::uint32_t))};
-}
-
 /// Bits of the lowest byte and of the highest word of scalars and coordinates of X25519 (RFC 7748, section
 /// 5).
 constexpr std::uint32_t kClampedLow = 7, kTopBit = std::uint32_t{1} << 31;
@@ -22,7 +16,8 @@ constexpr std::uint32_t kClampedLow = 7, kTopBit = std::uint32_t{1} << 31;
 }  // namespace
 
 bool RowQueue::offers(const CurveKernels& kernels, const Curve& curve, const RowCall& call) {
-  if (call.schnorr) return kernels.id == CurveId::secp256k1;
+  if (call.scheme == MM_ECC_BIP340) return kernels.id == CurveId::secp256k1;
+  if (call.scheme == MM_ECC_SM2DSA) return kernels.id == CurveId::sm2;
   if (kernels.id == CurveId::ed25519) return call.operation != RowOperation::exchange;
   const bool derives = call.operation == RowOperation::sign && call.derives_nonces;
   return !derives || derives_nonces(kernels, curve);
@@ -153,7 +148,7 @@ void RowQueue::sign(const RowCall& call) {
   job.s = queue_.rows();
   job.recovery = chunk_.result(nullptr);
   job.low_s = call.low_s ? 1 : 0;
-  queue_.sign(job, words(operands_.extra));
+  queue_.sign(job, words_of(operands_.extra));
   if (call.check) check(job);
   FieldOut id{FieldKind::flag, call.recoverable ? 1U : 0U, {}, {}, job.recovery};
   write(call, std::array{scalar(rows_in(job.r)), scalar(rows_in(job.s)), id});
@@ -177,15 +172,18 @@ void RowQueue::check(const SignJob& signatures) {
   point.scalar =
       combine({{}, count(), rows_in(factors.u), rows_in(factors.v), signatures.secret, queue_.rows(), 0});
   on_device().multiply_base(stream, point);
-  const Coordinates found = affine(point);
+  expect_same(affine(point), factors.r, signatures.recovery);
+}
+
+void RowQueue::expect_same(const Coordinates& found, const Rows& r, const std::uint8_t* recovery) const {
   SameJob same;
   same.count = count();
   same.order = on_device().numbers().order;
   same.words = on_device().kernels().row_words;
   same.x = found.x;
   same.y = found.y;
-  same.r = factors.r;
-  same.recovery = signatures.recovery;
+  same.r = r;
+  same.recovery = recovery;
   same.good = good_;
   launch("ecc_rows_same", same);
 }
@@ -233,19 +231,14 @@ RowQueue::Operands RowQueue::upload(const RowCall& call, Chunk& chunk) {
   const auto strings = [&](const ByteRows& rows) {
     return rows.data == nullptr ? Strings{} : chunk.upload(rows);
   };
-  Operands r{strings(call.secret),
-             strings(call.point),
-             strings(call.message),
-             strings(call.signature),
-             strings(call.nonce),
-             strings(call.extra),
-             {},
+  Operands r{strings(call.secret),   strings(call.point), strings(call.message), strings(call.signature),
+             strings(call.nonce),    strings(call.extra), strings(call.prefix),  {},
              chunk.upload(call.done)};
   const auto size = static_cast<std::uint32_t>(call.message.size);
   const bool all_same = call.message_sizes == nullptr;
   const auto* const sizes = reinterpret_cast<const std::uint8_t*>(all_same ? &size : call.message_sizes);
   if (call.operation == RowOperation::sign || call.operation == RowOperation::verify) {
-    r.message_sizes = words(chunk.upload(ByteRows{sizes, all_same ? 0 : sizeof size, sizeof size}));
+    r.message_sizes = words_of(chunk.upload(ByteRows{sizes, all_same ? 0 : sizeof size, sizeof size}));
   }
   return r;
 }
@@ -254,7 +247,9 @@ void RowQueue::queue(const RowCall& call) {
   chunk_.also_result(good_, call.done);
   if (curve_.form == MM_ECC_MONTGOMERY) return ladder(call);
   if (curve_.form == MM_ECC_EDWARDS) return queue_eddsa(call);
-  if (call.schnorr) return call.operation == RowOperation::sign ? schnorr_sign(call) : schnorr_verify(call);
+  const bool signs = call.operation == RowOperation::sign;
+  if (call.scheme == MM_ECC_BIP340) return signs ? schnorr_sign(call) : schnorr_verify(call);
+  if (call.scheme == MM_ECC_SM2DSA) return signs ? sm2_sign(call) : sm2_verify(call);
   switch (call.operation) {
     case RowOperation::public_key:
       return public_keys(call);

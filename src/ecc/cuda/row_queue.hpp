@@ -15,6 +15,12 @@
 
 namespace manymod::ecc::cuda {
 
+/// Strings of whole words, as those.
+inline Rows words_of(const Strings& strings) {
+  return {reinterpret_cast<const std::uint32_t*>(strings.data),
+          static_cast<std::uint32_t>(strings.stride / sizeof(std::uint32_t))};
+}
+
 class RowQueue {
  public:
   [[nodiscard]] static bool offers(const CurveKernels& kernels, const Curve& curve, const RowCall& call);
@@ -23,7 +29,7 @@ class RowQueue {
 
   /// The operands of a chunk on the device. Those that the call does not have are null.
   struct Operands {
-    Strings secret, point, message, signature, nonce, extra;
+    Strings secret, point, message, signature, nonce, extra, prefix;
     Rows message_sizes;  ///< as HashJob has them
     std::uint8_t* good = nullptr;
   };
@@ -87,6 +93,18 @@ class RowQueue {
   Rows combine(const CombineJob& job) const;
   void verify(const RowCall& call);
   void ladder(const RowCall& call);
+
+  /// Clears good_ where points are not those of signatures: see SameJob.
+  void expect_same(const Coordinates& found, const Rows& r, const std::uint8_t* recovery) const;
+
+  // row_queue_sm2.cpp
+  void sm2_sign(const RowCall& call);
+  void sm2_check(const SignJob& signatures);
+  void sm2_verify(const RowCall& call);
+  /// Messages as numbers, for public keys.
+  [[nodiscard]] Rows sm2_digests(const RowCall& call, const Coordinates& key) const;
+  /// a + b, or a - b.
+  [[nodiscard]] Rows sum(const Rows& a, const Rows& b, bool subtracts = false) const;
 
   // row_queue_schnorr.cpp
   void schnorr_sign(const RowCall& call);

@@ -65,11 +65,11 @@ void RowQueue::schnorr_sign(const RowCall& call) {
   const Coordinates key = affine(point);
   const Rows secret = even(point.scalar, key.y);
   const Strings public_key = bytes_of(key.x);
-  MaskJob mask{count(),
-               {tag_block("BIP0340/aux"), operands_.extra},
-               secret,
-               chunk_.result(nullptr, kSchnorrSize, kSchnorrSize)};
-  on_device().mask(queue_.stream(), mask);
+  DigestJob mask{count(),
+                 {{}, tag_block("BIP0340/aux"), operands_.extra},
+                 secret,
+                 chunk_.result(nullptr, kSchnorrSize, kSchnorrSize)};
+  on_device().digest(queue_.stream(), mask);
   point.scalar = tagged_hash("BIP0340/nonce", {mask.to, kSchnorrSize, kSchnorrSize}, public_key);
   launch("ecc_rows_not_zero", NotZeroJob{count(), point.scalar, good_});
   on_device().multiply_base(queue_.stream(), point);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What signatures of BIP 340 compute beside points, by one thread for each item: hashes with a tag, whose
-// block SHA256(tag) || SHA256(tag) is the first of the strings.
+// What signatures of BIP 340 and SM2 compute beside points, by one thread for each item: hashes of strings as
+// numbers modulo n and as bytes, and the equation of SM2 (GB/T 32918.2, section 6.1).
 //
 // Timing: constant-time.
 #pragma once
@@ -34,14 +34,55 @@ MM_DEVICE void hash_to_number(const HashJob& job, std::uint32_t item) {
 }
 
 /// On input: item < job.count.
-MM_DEVICE void mask_number(const MaskJob& job, std::uint32_t item) {
-  const ShaState<Sha256> digest = hash_of<Sha256>(job.parts, job.parts[1].size, item);
+template <class Hash>
+MM_DEVICE void digest_strings(const DigestJob& job, std::uint32_t item) {
+  const ShaState<Hash> digest = hash_of<Hash>(job.parts, job.parts[DigestJob::kParts - 1].size, item);
   std::uint8_t* const to = job.to + std::size_t{32} * item;
   MM_UNROLL
   for (unsigned j = 0; j < 8; ++j) {
-    const std::uint32_t word = reversed_bytes(digest.word[j] ^ job.number.at(item)[7 - j]);
+    const std::uint32_t mask = job.mask.words == nullptr ? 0 : job.mask.at(item)[7 - j];
+    const std::uint32_t word = reversed_bytes(digest.word[j] ^ mask);
     std::memcpy(__builtin_assume_aligned(to + 4 * j, 4), &word, sizeof word);
   }
+}
+
+/// r = e + x and s = (k - r d) / (1 + d) of SM2, for the items of thread `thread` < job.threads.
+template <class C>
+MM_DEVICE void sign_sm2(const SignJob& job, std::uint32_t thread) {
+  using Scalars = typename C::Scalars;
+  using Scalar = typename Scalars::Element;
+  ScalarMemory<C> memory;
+  const Scalars f = scalar_field<C>(job.curve, memory);
+  const auto load_denominator = [&](std::uint32_t item, Scalar& r) {
+    Scalar one;
+    f.one(one);
+    load_scalar<C>(f, r, job.secret.at(item));
+    f.add(r, r, one);
+    f.cmov(r, one, f.is_zero(r));
+  };
+  const auto use = [&](std::uint32_t item, const Scalar& inverse) {
+    Scalar one, r, s, d, term;
+    f.one(one);
+    load_scalar<C>(f, d, job.secret.at(item));
+    f.add(term, d, one);
+    std::uint32_t right =
+        mask_if_scalar<C::kOrderWords>(job.nonce.at(item), job.curve.order) & ~f.is_zero(term);
+    // x < p < 2 n.
+    load_scalar<C>(f, r, job.x.at(item));
+    load_scalar<C>(f, term, job.digest.at(item));
+    f.add(r, r, term);
+    load_scalar<C>(f, s, job.nonce.at(item));
+    f.mul(term, r, d);
+    f.sub(s, s, term);
+    f.mul(s, s, inverse);
+    f.add(term, r, s);
+    right &= ~f.is_zero(r) & ~f.is_zero(s) & ~f.is_zero(term);
+    f.to_limbs(row_out<C::kOrderWords>(job.r.at(item)), r);
+    f.to_limbs(row_out<C::kOrderWords>(job.s.at(item)), s);
+    job.recovery[item] = static_cast<std::uint8_t>(job.y.at(item)[0] & 1);
+    job.valid[item] &= static_cast<std::uint8_t>(right & 1);
+  };
+  invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, job.count, load_denominator, use);
 }
 
 }  // namespace manymod::ecc::cuda

@@ -8,12 +8,13 @@
 #include <cstring>
 
 #include "core/sha2.cuda.hpp"
+#include "core/sm3.cuda.hpp"
 #include "ecc/cuda/row_jobs.hpp"
 #include "ecc/cuda/rows.cuda.hpp"
 
 namespace manymod::ecc::cuda {
 
-using sha2::Sha2, sha2::Sha256, sha2::Sha512, sha2::ShaState;
+using sha2::Sha2, sha2::Sha256, sha2::Sha512, sha2::ShaState, sha2::Sm3;
 
 /// Reads an item's strings one after the other, and behind them the byte 0x80 and zeros.
 template <unsigned kParts>

@@ -9,8 +9,8 @@
 namespace manymod::ecc::cuda {
 namespace {
 
-/// Items of a chunk for each multiprocessor, all of whose threads are busy with half of them.
-constexpr std::size_t kChunkItems = 1024;
+/// The most items of a chunk for each multiprocessor; half of them are a granule. Measured on an H100.
+constexpr std::size_t kChunkItems = 512;
 /// Chunks of a thread in work: one is computed while others are copied.
 constexpr std::size_t kChunksInFlight = 3;
 

@@ -34,7 +34,7 @@ class Worker {
   Worker(gpu::Device& device, const Curve& curve, const CurveKernels& kernels, unsigned wide_window)
       : device_(device), curve_(curve), kernels_(kernels), wide_window_(wide_window), pool_(device) {}
 
-  /// Items that keep all multiprocessors busy.
+  /// Items of the shortest chunk that is worth its launches.
   [[nodiscard]] std::size_t granularity() const;
 
   /// Computes items `done` to `end` - 1, fewer where `stop` is requested. Moves `done` behind those that were

@@ -14,6 +14,7 @@
 #include "ecc/schemes/numbers.hpp"
 #include "ecc/schemes/row_operands.hpp"
 #include "ecc/schemes/signatures.hpp"
+#include "ecc/schemes/sm2_identity.hpp"
 
 namespace manymod::ecc {
 namespace {
@@ -38,8 +39,11 @@ std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inp
   call.check = inputs.check && (is_eddsa || inputs.nonces == MM_ECC_NONCE_DETERMINISTIC);
   const bool usual = !call.derives_nonces || hash_of(inputs, task, curve) == usual_hash(task, curve);
   const bool is_schnorr = task.scheme == MM_ECC_BIP340;
-  call.schnorr = is_schnorr && is_signature(task.op);
-  bool offered = !inputs.context;
+  const bool is_sm2 = task.scheme == MM_ECC_SM2DSA;
+  call.scheme = is_signature(task.op) ? task.scheme : MM_ECC_DEFAULT;
+  call.prehashed = inputs.prehashed;
+  // The ids of SM2's signers are hashed before their keys: one for all.
+  bool offered = !inputs.context || (is_sm2 && inputs.context->is_shared());
   switch (task.op) {
     case MM_ECC_PUBLIC_KEY:
       call.operation = RowOperation::public_key;
@@ -50,14 +54,14 @@ std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inp
       break;
     case MM_ECC_SIGN:
       call.operation = RowOperation::sign;
-      offered = offered && (is_eddsa || is_schnorr || (is_ecdsa && usual));
+      offered = offered && (is_eddsa || is_schnorr || is_sm2 || (is_ecdsa && usual));
       break;
     case MM_ECC_VERIFY:
     case MM_ECC_VERIFY_ALL:
       call.operation = RowOperation::verify;
       call.cofactored = inputs.policy == MM_ECC_ZIP215;
-      offered =
-          offered && (is_eddsa || is_schnorr || (is_ecdsa && inputs.signature_format != MM_ECC_RECOVERABLE));
+      offered = offered && (is_eddsa || is_schnorr || is_sm2 ||
+                            (is_ecdsa && inputs.signature_format != MM_ECC_RECOVERABLE));
       break;
     default:
       offered = false;
@@ -67,12 +71,14 @@ std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inp
 
 class RowScheme final : public Scheme {
  public:
-  RowScheme(const SchemeArguments& arguments, const RowCall& call, std::unique_ptr<Scheme> rest)
+  RowScheme(const SchemeArguments& arguments, const RowCall& call, std::vector<std::uint8_t> prefix,
+            std::unique_ptr<Scheme> rest)
       : task_(arguments.task),
         engine_(arguments.engine),
         inputs_(arguments.inputs),
         outputs_(arguments.outputs),
         call_(call),
+        prefix_(std::move(prefix)),
         rest_(std::move(rest)) {}
 
   [[nodiscard]] double item_ns() const override {
@@ -87,6 +93,7 @@ class RowScheme final : public Scheme {
     if (items.empty()) return;
     RowOperands operands(items);
     RowCall call = call_;
+    if (!prefix_.empty()) call.prefix = {prefix_.data(), 0, prefix_.size()};
     if (!take_operands(call, operands)) return rest_->compute(items, stop);
     std::vector<std::uint8_t> done(operands.fits().begin(), operands.fits().end());
     call.done = done.data();
@@ -107,6 +114,7 @@ class RowScheme final : public Scheme {
   const Inputs& inputs_;
   const Outputs& outputs_;
   const RowCall call_;
+  const std::vector<std::uint8_t> prefix_;  ///< RowCall::prefix
   const std::unique_ptr<Scheme> rest_;
 
   [[nodiscard]] const Curve& curve() const { return engine_.curve(); }
@@ -115,6 +123,7 @@ class RowScheme final : public Scheme {
     return is_signature(task_.op) && task_.scheme == MM_ECC_ECDSA && !inputs_.prehashed;
   }
 
+  [[nodiscard]] bool is_schnorr() const { return call_.scheme == MM_ECC_BIP340; }
   [[nodiscard]] bool is_der() const {
     return is_signature(task_.op) && inputs_.signature_format == MM_ECC_DER;
   }
@@ -129,13 +138,13 @@ class RowScheme final : public Scheme {
     if (inputs_.secret) taken = operands.take(call.secret, *inputs_.secret, secret_bytes(curve()));
     if (taken && inputs_.nonce) {
       // What is given to BIP 340 is the auxiliary randomness.
-      taken = operands.take(call.schnorr ? call.extra : call.nonce, *inputs_.nonce, curve().scalar_bytes());
+      taken = operands.take(is_schnorr() ? call.extra : call.nonce, *inputs_.nonce, curve().scalar_bytes());
     }
     if (taken && inputs_.point) taken = take_points(call, operands);
     if (taken && inputs_.signature) taken = take_signatures(call, operands);
     if (taken && inputs_.message) taken = take_messages(call, operands);
     if (taken && is_hedged()) draw(operands.room(call.extra, kExtraBytes), kExtraBytes * operands.count());
-    if (call.schnorr && call.extra.data == nullptr) call.extra = {kNoExtra.data(), 0, kExtraBytes};
+    if (is_schnorr() && call.extra.data == nullptr) call.extra = {kNoExtra.data(), 0, kExtraBytes};
     return taken;
   }
   /// Fills bytes with random ones.
@@ -166,7 +175,7 @@ class RowScheme final : public Scheme {
   }
   /// In the encoding of the first one.
   [[nodiscard]] bool take_points(RowCall& call, RowOperands& operands) const {
-    if (call.schnorr) return operands.take(call.point, *inputs_.point, point_bytes(curve(), MM_ECC_X_ONLY));
+    if (is_schnorr()) return operands.take(call.point, *inputs_.point, point_bytes(curve(), MM_ECC_X_ONLY));
     const std::size_t compressed = point_bytes(curve(), MM_ECC_COMPRESSED);
     const bool is_compressed = (*inputs_.point)[operands.items().front()].size() == compressed;
     return operands.take(call.point, *inputs_.point, is_compressed ? compressed : point_bytes(curve()));
@@ -174,6 +183,9 @@ class RowScheme final : public Scheme {
   /// Messages of EdDSA, or the leftmost bytes of digests.
   [[nodiscard]] bool take_messages(RowCall& call, RowOperands& operands) const {
     const ItemsIn& messages = *inputs_.message;
+    if (task_.scheme == MM_ECC_SM2DSA && inputs_.prehashed) {
+      return operands.take(call.message, messages, sizeof(Sm2Digest));
+    }
     if (task_.scheme != MM_ECC_ECDSA) {
       return operands.take_any(call.message, call.message_sizes, messages, RowCall::kMostMessage);
     }
@@ -260,7 +272,13 @@ std::unique_ptr<Scheme> with_rows(const SchemeArguments& arguments, std::unique_
   if (device == nullptr) return rest;
   const std::optional<RowCall> call = row_call(arguments.task, arguments.engine.curve(), arguments.inputs);
   if (!call || !device->offers(*call)) return rest;
-  return std::make_unique<RowScheme>(arguments, *call, std::move(rest));
+  std::vector<std::uint8_t> prefix;
+  if (call->scheme == MM_ECC_SM2DSA && !call->prehashed) {
+    const std::optional<ItemsIn>& ids = arguments.inputs.context;
+    prefix = Sm2Identity(arguments.engine.curve()).before_key(ids ? (*ids)[0] : ByteSpan());
+    if (prefix.empty() || prefix.size() > RowCall::kMostPrefix) return rest;
+  }
+  return std::make_unique<RowScheme>(arguments, *call, std::move(prefix), std::move(rest));
 }
 
 }  // namespace manymod::ecc

@@ -5,6 +5,13 @@
 
 namespace manymod::ecc {
 
+namespace {
+
+constexpr std::string_view kUsual = "1234567812345678";
+constexpr std::size_t kMostBytes = 0xffff / 8;
+
+}  // namespace
+
 Sm2Identity::Sm2Identity(const Curve& curve)
     : coordinate_(curve.coordinate_bytes()), numbers_(4 * curve.coordinate_bytes()) {
   std::span<std::uint8_t> rest(numbers_);
@@ -14,10 +21,18 @@ Sm2Identity::Sm2Identity(const Curve& curve)
   }
 }
 
+std::vector<std::uint8_t> Sm2Identity::before_key(ByteSpan id) const {
+  if (id.empty()) id = {reinterpret_cast<const std::uint8_t*>(kUsual.data()), kUsual.size()};
+  if (id.size() > kMostBytes) return {};
+  const std::size_t bits = 8 * id.size();
+  std::vector<std::uint8_t> bytes{static_cast<std::uint8_t>(bits >> 8), static_cast<std::uint8_t>(bits)};
+  bytes.insert(bytes.end(), id.begin(), id.end());
+  bytes.insert(bytes.end(), numbers_.begin(), numbers_.end());
+  return bytes;
+}
+
 bool Sm2Identity::digest(Sm2Digest& z, ByteSpan id, std::span<const Limb> x, std::span<const Limb> y,
                          crypto::Hasher& hasher) const {
-  static constexpr std::string_view kUsual = "1234567812345678";
-  constexpr std::size_t kMostBytes = 0xffff / 8;
   if (id.empty()) id = {reinterpret_cast<const std::uint8_t*>(kUsual.data()), kUsual.size()};
   if (id.size() > kMostBytes) return false;
   const std::size_t bits = 8 * id.size();

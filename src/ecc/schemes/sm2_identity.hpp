@@ -24,6 +24,8 @@ class Sm2Identity {
   /// longer than 8191 bytes
   [[nodiscard]] bool digest(Sm2Digest& z, ByteSpan id, std::span<const Limb> x, std::span<const Limb> y,
                             crypto::Hasher& hasher) const;
+  /// What it hashes before the key; empty if the id is longer.
+  [[nodiscard]] std::vector<std::uint8_t> before_key(ByteSpan id) const;
 
  private:
   std::size_t coordinate_;

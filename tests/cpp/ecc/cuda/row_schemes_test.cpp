@@ -201,6 +201,76 @@ TEST_P(CudaSchnorrRows, Verdicts) {
   EXPECT_EQ(run.status[9], MM_ITEM_ECC_POINT);
 }
 
+class CudaSm2Rows : public CudaRows {
+ protected:
+  CudaSm2Rows() { scheme_ = MM_ECC_SM2DSA; }
+
+  [[nodiscard]] SchemeItems signing_items(std::size_t message_size) {
+    SchemeItems items;
+    items.secret = scalars();
+    items.nonce = scalars();
+    for (std::size_t i = 0; i < kCount; ++i) items.message.push_back(random_bytes(message_size));
+    return items;
+  }
+};
+
+TEST_P(CudaSm2Rows, Signatures) {
+  SchemeItems items = signing_items(32);
+  spoil(items.secret);
+  std::vector<Limb> last = curve_.n;
+  last[0] -= 1;
+  items.secret[4] = bytes_of(last);  // 1 + d has no inverse
+  items.nonce[5] = bytes_of(curve_.n);
+  for (const bool prehashed : {true, false}) {
+    for (const auto format : {MM_ECC_RAW, MM_ECC_DER}) {
+      const auto options = [&](ecc::Inputs& inputs) {
+        inputs.prehashed = prehashed;
+        inputs.signature_format = format;
+      };
+      const SchemeRun run = agree(items, MM_ECC_SIGN, {1, 2, 3, 4}, options);
+      EXPECT_EQ(run.status[4], MM_ITEM_ECC_SECRET);
+      agree(items, MM_ECC_SIGN, {1, 2, 3, 4, 5}, [&](ecc::Inputs& inputs) {
+        options(inputs);
+        inputs.nonces = MM_ECC_NONCE_GIVEN;
+      });
+    }
+  }
+  // Messages around the end of a block behind Z, and another id.
+  for (const std::size_t size : std::initializer_list<std::size_t>{0, 23, 24, 100}) {
+    items = signing_items(size);
+    if (size == 23) items.context = {random_bytes(21)};
+    agree(items, MM_ECC_SIGN, {});
+  }
+}
+
+TEST_P(CudaSm2Rows, Verdicts) {
+  SchemeItems items = signing_items(20);
+  SchemeRun signing(items, kCount);
+  items.signature = signing
+                        .run([&](const auto& inputs, const auto& outputs) {
+                          return ecc::make_scheme({MM_ECC_SIGN, MM_ECC_SM2DSA}, *host_, inputs, outputs);
+                        })
+                        .output;
+  items.point = public_keys(items.secret);
+  items.secret.clear(), items.nonce.clear();
+  items.signature[1][3] ^= 1;
+  items.signature[2][40] ^= 1;
+  items.message[3][0] ^= 1;
+  std::fill_n(items.signature[4].begin(), 32, std::uint8_t{0});
+  std::ranges::copy(bytes_of(curve_.n), items.signature[5].begin() + 32);
+  items.point[6].back() ^= 1;
+  // r + s = n.
+  std::vector<Limb> r(curve_.n.size()), s(curve_.n);
+  r[0] = 5, s[0] -= 5;
+  items.signature[7] = bytes_of(r);
+  const Bytes rest = bytes_of(s);
+  items.signature[7].insert(items.signature[7].end(), rest.begin(), rest.end());
+  const SchemeRun run = agree(items, MM_ECC_VERIFY, {4, 5, 6});
+  EXPECT_EQ(std::ranges::count(run.ok, 1), 3);
+  EXPECT_EQ(run.ok[0] + run.ok[8] + run.ok[9], 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Curves, CudaSm2Rows, ::testing::Values(CurveId::sm2), title);
 INSTANTIATE_TEST_SUITE_P(Curves, CudaSchnorrRows, ::testing::Values(CurveId::secp256k1), title);
 
 }  // namespace

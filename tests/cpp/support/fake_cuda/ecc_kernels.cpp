@@ -114,7 +114,11 @@ void install_ecc_kernels() {
   add_kernel_of_items("ecc_rows_equal", &check_equal);
   add_kernel_of_items("ecc_rows_even", &make_even);
   add_kernel_of_items("ecc_secp256k1_hash", &hash_to_number<Secp256k1, Sha256>);
-  add_kernel_of_items("ecc_secp256k1_mask", &mask_number);
+  add_kernel_of_items("ecc_secp256k1_digest", &digest_strings<Sha256>);
+  add_nonces<Sm2, Sm3>("ecc_sm2");
+  add_chain_kernel("ecc_sm2_dsa_sign", &sign_sm2<Sm2>);
+  add_kernel_of_items("ecc_sm2_hash", &hash_to_number<Sm2, Sm3>);
+  add_kernel_of_items("ecc_sm2_digest", &digest_strings<Sm3>);
   add_kernel_of_items("ecc_rows_tag", &read_tag);
   add_kernel_of_items("ecc_rows_write", &write_strings);
   add_kernel_of_items("ecc_rows_not_zero", &check_not_zero);

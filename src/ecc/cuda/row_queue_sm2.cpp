@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signatures of SM2 (GB/T 32918.2): SM3 of what identifies the signer, of the message behind it, and the
+// equations modulo the order.
+#include <array>
+
+#include "ecc/cuda/row_queue.hpp"
+
+namespace manymod::ecc::cuda {
+namespace {
+
+constexpr std::uint32_t kSm3Bytes = 32;
+constexpr Limb kOneRow[4] = {1, 0, 0, 0};
+
+}  // namespace
+
+Rows RowQueue::sum(const Rows& a, const Rows& b, bool subtracts) const {
+  const Rows one = chunk_.upload(NumberRows{kOneRow, 0}, curve_.limbs());
+  return combine({{}, count(), a, b, one, queue_.rows(), subtracts ? 1U : 0U});
+}
+
+Rows RowQueue::sm2_digests(const RowCall& call, const Coordinates& key) const {
+  if (call.prehashed) return digests();
+  std::uint8_t* const identity = chunk_.result(nullptr, kSm3Bytes, kSm3Bytes);
+  on_device().digest(queue_.stream(),
+                     {count(), {operands_.prefix, bytes_of(key.x), bytes_of(key.y)}, {}, identity});
+  const HashJob job{{},
+                    count(),
+                    {{}, {}, {identity, kSm3Bytes, kSm3Bytes}, operands_.message},
+                    operands_.message_sizes,
+                    queue_.rows(),
+                    0};
+  on_device().hash_to_scalars(queue_.stream(), job);
+  return rows_in(job.number);
+}
+
+void RowQueue::sm2_sign(const RowCall& call) {
+  SignJob job;
+  job.secret = scalars(operands_.secret);
+  Coordinates key;
+  if (!call.prehashed) {
+    PointJob own = queue_.point_job();
+    own.scalar = job.secret;
+    on_device().multiply_base(queue_.stream(), own);
+    key = affine(own);
+  }
+  job.digest = sm2_digests(call, key);
+  job.valid = good_;
+  if (!call.derives_nonces) job.nonce = scalars(operands_.nonce);
+  job.r = queue_.rows();
+  job.s = queue_.rows();
+  job.recovery = chunk_.result(nullptr);
+  queue_.sign(job, words_of(operands_.extra), MM_ECC_SM2DSA);
+  if (call.check) sm2_check(job);
+  write(call, std::array{scalar(rows_in(job.r)), scalar(rows_in(job.s))});
+}
+
+/// The equation of verification: s G + (r + s) Q for Q = d G is (s + r d + s d) G.
+void RowQueue::sm2_check(const SignJob& signatures) {
+  const Rows r = rows_in(signatures.r), s = rows_in(signatures.s);
+  PointJob point = queue_.point_job();
+  point.scalar = combine({{}, count(), s, r, signatures.secret, queue_.rows(), 0});
+  point.scalar = combine({{}, count(), point.scalar, s, signatures.secret, queue_.rows(), 0});
+  on_device().multiply_base(queue_.stream(), point);
+  expect_same(affine(point), sum(r, signatures.digest, true), signatures.recovery);
+}
+
+/// x(s G + t Q) = r - e modulo n, for t = r + s, which is not 0.
+void RowQueue::sm2_verify(const RowCall& call) {
+  const std::size_t size = curve_.scalar_bytes();
+  const Coordinates key = points(operands_.point);
+  const Rows r = scalars(operands_.signature.part(0, size));
+  PointJob point = queue_.point_job();
+  point.x = key.x;
+  point.y = key.y;
+  point.base_scalar = scalars(operands_.signature.part(size, size));
+  point.scalar = sum(r, point.base_scalar);
+  std::uint8_t* const ok = chunk_.result(call.ok);
+  queue_.stream().set_bytes(ok, 1, count());
+  launch("ecc_rows_not_zero", NotZeroJob{count(), point.scalar, ok});
+  on_device().multiply_two(queue_.stream(), point);
+  const Rows expected = sum(r, sm2_digests(call, key), true);
+  on_device().compare(queue_.stream(), {{}, count(), point.result, expected, good_, ok});
+}
+
+}  // namespace manymod::ecc::cuda
