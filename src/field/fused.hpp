@@ -114,6 +114,33 @@ MM_DEVICE void sub_add_twice(const F& f, typename F::Element& r, const typename 
   }
 }
 
+/// r = a - b - c, and r = a + b - 2 c. m(a) = m(b) = m(c) = 1, m(r) = 1.
+template <class F>
+MM_DEVICE void sub_both(const F& f, typename F::Element& r, const typename F::Element& a,
+                        const typename F::Element& b, const typename F::Element& c) {
+  if constexpr (requires { f.template combine<1, -1, -1>(r, a, b, c); }) {
+    f.template combine<1, -1, -1>(r, a, b, c);
+  } else {
+    typename F::Element t;
+    f.sub(t, a, b);
+    f.sub(t, t, c);
+    f.template normalize_weak<4>(r, t);
+  }
+}
+template <class F>
+MM_DEVICE void add_sub_twice(const F& f, typename F::Element& r, const typename F::Element& a,
+                             const typename F::Element& b, const typename F::Element& c) {
+  if constexpr (requires { f.template combine<1, 1, -2>(r, a, b, c); }) {
+    f.template combine<1, 1, -2>(r, a, b, c);
+  } else {
+    typename F::Element t;
+    f.add(t, a, b);
+    f.sub(t, t, c);
+    f.sub(t, t, c);
+    f.template normalize_weak<4>(r, t);
+  }
+}
+
 /// A public constant below 2^20, for fields that have a product by one.
 struct Small {
   std::uint32_t value;

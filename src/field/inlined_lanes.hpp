@@ -181,6 +181,14 @@ class InlinedLaneField {
     normalize_weak(base, a);
     Powers::square_root(*this, r, base);
   }
+  /// Modulo special primes p = 3 mod 4: r = a^((p-3)/4), an inverse square root of a if a is a square,
+  /// likewise.
+  void inverse_square_root(Element& r, const Element& a) const {
+    Rules::read(a);
+    Element base;
+    normalize_weak(base, a);
+    Powers::inverse_square_root(*this, r, base);
+  }
   /// r = a^(2^exponent), exponent >= 1, which is public. m(a) <= 2.
   void power_of_two_power(Element& r, const Element& a, unsigned exponent) const {
     sqr(r, a);

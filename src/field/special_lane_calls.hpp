@@ -51,6 +51,8 @@ struct SpecialLaneCalls {
   void (*sub_and_twice)(Element& x, Element& rest, const Element& a, const Element& b, const Element& v);
   void (*add_sub)(Element& r, const Element& a, const Element& b, const Element& c);
   void (*sub_add_twice)(Element& r, const Element& a, const Element& b, const Element& c);
+  void (*sub_both)(Element& r, const Element& a, const Element& b, const Element& c);
+  void (*add_sub_twice)(Element& r, const Element& a, const Element& b, const Element& c);
   void (*mul_small)(Element& r, const Element& a, Limb k);  ///< null where the prime has none
   void (*normalize_weak[3])(Element& r, const Element& a);
   void (*cmov)(Element& r, const Element& a, const Limb* mask);

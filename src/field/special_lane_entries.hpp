@@ -54,6 +54,8 @@ class SpecialLaneEntry {
             sub_and_twice,
             add_sub,
             sub_add_twice,
+            sub_both,
+            add_sub_twice,
             mul_small_of_prime(),
             {unary<[](const F& f, auto&&... x) { f.template normalize_weak<2>(x...); }>,
              unary<[](const F& f, auto&&... x) { f.template normalize_weak<4>(x...); }>,
@@ -130,6 +132,16 @@ class SpecialLaneEntry {
   static void sub_add_twice(Memory& r, const Memory& a, const Memory& b, const Memory& c) {
     Element result;
     field::sub_add_twice(F{}, result, read(a), read(b), read(c));
+    write(r, result);
+  }
+  static void sub_both(Memory& r, const Memory& a, const Memory& b, const Memory& c) {
+    Element result;
+    field::sub_both(F{}, result, read(a), read(b), read(c));
+    write(r, result);
+  }
+  static void add_sub_twice(Memory& r, const Memory& a, const Memory& b, const Memory& c) {
+    Element result;
+    field::add_sub_twice(F{}, result, read(a), read(b), read(c));
     write(r, result);
   }
   template <class Any = F>

@@ -21,6 +21,9 @@ class ChainPowers {
   struct SquareRoot {
     static constexpr special_primes::PowerChain kChain = special_primes::square_root_chain<Prime>();
   };
+  struct InverseSquareRoot {
+    static constexpr special_primes::PowerChain kChain = special_primes::inverse_square_root_chain<Prime>();
+  };
 
  public:
   template <class F>
@@ -30,6 +33,10 @@ class ChainPowers {
   template <class F>
   static void square_root(const F& f, typename F::Element& r, const typename F::Element& a) {
     power<SquareRoot>(f, r, a);
+  }
+  template <class F>
+  static void inverse_square_root(const F& f, typename F::Element& r, const typename F::Element& a) {
+    power<InverseSquareRoot>(f, r, a);
   }
 
  private:

@@ -9,6 +9,9 @@
 //   add, cached          add-2008-hwcd-3 (EFD twisted extended-1)  8  0  -          6
 //   add, prepared        madd-2008-hwcd-3                          7  0  -          6
 //   double_point         dbl-2008-hwcd, a = -1                     4  4  -          6 + 2 weak reductions
+//   add, x and y         add-2008-hwcd, a = 1                      9  0  -          7
+//   add, prepared        madd-2008-hwcd, a = 1                     8  0  -          7
+//   double_point_one     dbl-2008-hwcd, a = 1                      4  4  -          5 + 2 weak reductions
 //   add_general          add-2008-hwcd                             9  0  a, d       7 + 1
 //   double_general       dbl-2008-hwcd                             4  4  a          6 + 2
 //   cache                                                          0  0  2 d        3
@@ -21,6 +24,9 @@
 // ((y + x) / 2, (y - x) / 2, d x y): then E, F, G, H of the addition are halves too, each a sum of two
 // products of magnitude 1, and no operand needs a weak reduction. "Cached" points are not halves, (Y + X, Y -
 // X, 2 Z, 2 d T), where 2 Z Z1 is a product of magnitude 1 likewise.
+// For a = 1, E = X1 Y2 + Y1 X2 and H = Y1 Y2 - X1 X2 are a product of complex numbers by three products
+// (Gauss): with s = Y2 (X1 + Y1), E = s - Y1 (Y2 - X2) and H = s - X1 (X2 + Y2), each the difference of two
+// products, so that nothing needs a weak reduction. The usual E = (X1 + Y1) (X2 + Y2) - X1 X2 - Y1 Y2 does.
 //
 // Aliasing: results may be operands. Timing: that of the field; nothing here branches on a coordinate.
 #pragma once
@@ -143,6 +149,7 @@ MM_DEVICE void cache(const F& f, Cached<F>& r, const Extended<F>& p, const typen
 
 /// r = mask ? -r : r, for Prepared or Cached. T must have magnitude 1, and has 2 afterwards.
 template <field::Field F, template <class> class Operand>
+  requires requires(Operand<F>& r) { r.plus; }
 MM_DEVICE void negate_where(const F& f, Operand<F>& r, const typename F::Mask& mask) {
   const typename F::Element plus = r.plus;
   f.cmov(r.plus, r.minus, mask);
@@ -152,20 +159,28 @@ MM_DEVICE void negate_where(const F& f, Operand<F>& r, const typename F::Mask& m
   f.cmov(r.t, negative, mask);
 }
 
-/// r = (E F : G H : F G : E H) with E = b - a, F = d - c, G = d + c, H = b + a, all of magnitude 2.
+/// r = (E F : G H : F G : E H) with F = d - c, G = d + c; E and H of magnitude 2.
 template <WithT kWithT, field::Field F>
-MM_DEVICE void finish_sum(const F& f, Extended<F>& r, const typename F::Element& a,
-                          const typename F::Element& b, const typename F::Element& c,
-                          const typename F::Element& d) {
-  typename F::Element e, ff, g, h;
-  f.sub(e, b, a);
+MM_DEVICE void finish(const F& f, Extended<F>& r, const typename F::Element& e, const typename F::Element& c,
+                      const typename F::Element& d, const typename F::Element& h) {
+  typename F::Element ff, g;
   f.sub(ff, d, c);
   f.add(g, d, c);
-  f.add(h, b, a);
   f.mul(r.x, e, ff);
   f.mul(r.y, g, h);
   f.mul(r.z, ff, g);
   if constexpr (kWithT == WithT::yes) f.mul(r.t, e, h);
+}
+
+/// The same with E = b - a, H = b + a.
+template <WithT kWithT, field::Field F>
+MM_DEVICE void finish_sum(const F& f, Extended<F>& r, const typename F::Element& a,
+                          const typename F::Element& b, const typename F::Element& c,
+                          const typename F::Element& d) {
+  typename F::Element e, h;
+  f.sub(e, b, a);
+  f.add(h, b, a);
+  finish<kWithT>(f, r, e, c, d, h);
 }
 
 /// r = p + q. On input: p has its T.
@@ -208,6 +223,106 @@ MM_DEVICE void double_point(const F& f, Extended<F>& r, const Extended<F>& p) {
   field::sub_add_twice(f, ff, a, b, c);
   f.add(h, a, b);
   f.sub(g, a, b);
+  f.mul(r.x, e, ff);
+  f.mul(r.y, g, h);
+  f.mul(r.z, ff, g);
+  if constexpr (kWithT == WithT::yes) f.mul(r.t, e, h);
+}
+
+// ---- a = 1 ----------------------------------------------------------------------------------------------
+
+/// An affine point of a curve with a = 1 as an operand of additions: (x, y, d x y), of magnitudes at most 2,
+/// 1, at most 2.
+template <field::Field F>
+struct PreparedOne {
+  typename F::Element x, y, t;
+};
+
+/// A point of a curve with a = 1 as an operand of additions: (X, Y, Z, d T), likewise.
+template <field::Field F>
+struct CachedOne {
+  typename F::Element x, y, z, t;
+};
+
+/// r = (x, y) prepared. x, y and d have magnitude 1.
+template <field::Field F>
+MM_DEVICE void prepare(const F& f, PreparedOne<F>& r, const typename F::Element& x,
+                       const typename F::Element& y, const typename F::Element& d) {
+  f.mul(r.t, x, y);
+  f.mul(r.t, r.t, d);
+  r.x = x;
+  r.y = y;
+}
+
+/// r = p cached; d of magnitude 1. p.t must be there.
+template <field::Field F>
+MM_DEVICE void cache(const F& f, CachedOne<F>& r, const Extended<F>& p, const typename F::Element& d) {
+  r.x = p.x;
+  r.y = p.y;
+  r.z = p.z;
+  f.mul(r.t, p.t, d);
+}
+
+/// r = mask ? -r : r. x and T must have magnitude 1, and have 2 afterwards.
+template <field::Field F, template <class> class Operand>
+  requires requires(Operand<F>& r) { r.x; }
+MM_DEVICE void negate_where(const F& f, Operand<F>& r, const typename F::Mask& mask) {
+  typename F::Element negative;
+  f.neg(negative, r.x);
+  f.cmov(r.x, negative, mask);
+  f.neg(negative, r.t);
+  f.cmov(r.t, negative, mask);
+}
+
+/// E and H of p + q: see above. x of magnitude at most 2.
+template <field::Field F>
+MM_DEVICE void multiply_complex(const F& f, typename F::Element& e, typename F::Element& h,
+                                const Extended<F>& p, const typename F::Element& x,
+                                const typename F::Element& y) {
+  typename F::Element s, t;
+  f.add(s, p.x, p.y);
+  f.mul(s, s, y);
+  f.template sub<2>(t, y, x);
+  f.mul(e, p.y, t);
+  f.add(t, x, y);
+  f.mul(h, p.x, t);
+  f.sub(e, s, e);
+  f.sub(h, s, h);
+}
+
+/// r = p + q. On input: p has its T.
+template <WithT kWithT = WithT::yes, field::Field F>
+MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const PreparedOne<F>& q) {
+  typename F::Element c, e, h;
+  multiply_complex(f, e, h, p, q.x, q.y);
+  f.mul(c, p.t, q.t);
+  const typename F::Element z = p.z;
+  finish<kWithT>(f, r, e, c, z, h);
+}
+
+/// r = p + q. On input: p has its T.
+template <WithT kWithT = WithT::yes, field::Field F>
+MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const CachedOne<F>& q) {
+  typename F::Element c, d, e, h;
+  multiply_complex(f, e, h, p, q.x, q.y);
+  f.mul(c, p.t, q.t);
+  f.mul(d, p.z, q.z);
+  finish<kWithT>(f, r, e, c, d, h);
+}
+
+/// r = 2 p: E = (X + Y)^2 - X^2 - Y^2 and F = X^2 + Y^2 - 2 Z^2 are reduced.
+template <WithT kWithT = WithT::yes, field::Field F>
+MM_DEVICE void double_point_one(const F& f, Extended<F>& r, const Extended<F>& p) {
+  typename F::Element a, b, c, e, ff, g, h;
+  f.add(e, p.x, p.y);
+  f.sqr(e, e);
+  f.sqr(a, p.x);
+  f.sqr(b, p.y);
+  f.sqr(c, p.z);
+  field::sub_both(f, e, e, a, b);
+  field::add_sub_twice(f, ff, a, b, c);
+  f.add(g, a, b);
+  f.sub(h, a, b);
   f.mul(r.x, e, ff);
   f.mul(r.y, g, h);
   f.mul(r.z, ff, g);

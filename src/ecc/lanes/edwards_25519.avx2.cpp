@@ -13,7 +13,7 @@ namespace manymod::ecc::lanes {
 
 const EdwardsLaneCalls& avx2_edwards25519() {
   static constexpr EdwardsLaneCalls kCalls =
-      EdwardsKernels<special_primes::Digits29Avx2, Lookup32Avx2>::calls();
+      EdwardsKernels<Curves25519, special_primes::Digits29Avx2, Lookup32Avx2>::calls();
   return kCalls;
 }
 

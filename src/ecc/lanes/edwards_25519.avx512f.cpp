@@ -13,7 +13,7 @@ namespace manymod::ecc::lanes {
 
 const EdwardsLaneCalls& avx512f_edwards25519() {
   static constexpr EdwardsLaneCalls kCalls =
-      EdwardsKernels<special_primes::Digits29Avx512f, Lookup32Avx512f>::calls();
+      EdwardsKernels<Curves25519, special_primes::Digits29Avx512f, Lookup32Avx512f>::calls();
   return kCalls;
 }
 

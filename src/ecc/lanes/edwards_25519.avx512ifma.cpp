@@ -13,7 +13,7 @@ namespace manymod::ecc::lanes {
 
 const EdwardsLaneCalls& avx512ifma_edwards25519() {
   static constexpr EdwardsLaneCalls kCalls =
-      EdwardsKernels<special_primes::Digits52Avx512Ifma, Lookup64>::calls();
+      EdwardsKernels<Curves25519, special_primes::Digits52Avx512Ifma, Lookup64>::calls();
   return kCalls;
 }
 

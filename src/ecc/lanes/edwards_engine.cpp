@@ -2,8 +2,8 @@
 #include "ecc/lanes/edwards_engine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "ecc/lanes/lane_block.hpp"
@@ -13,13 +13,10 @@
 namespace manymod::ecc::lanes {
 namespace {
 
-constexpr std::size_t kLimbs = EdwardsBlock::kLimbs;
 /// Vectors of a call of kernels, which share an inversion.
 constexpr std::size_t kVectors = 32;
 /// The same of sums, whose points and buckets stay in the caches of a core.
 constexpr std::size_t kSumVectors = 1024;
-
-using Number = std::array<Limb, kLimbs>;
 
 /// Memory for the operands, results and scratch of a block. It may hold secrets, and is zeroed at the end.
 class Workspace {
@@ -28,7 +25,8 @@ class Workspace {
             std::size_t (*scratch_bytes)(std::size_t vectors))
       : calls_(calls),
         vectors_(std::min(max_vectors, (items + calls.lanes - 1) / calls.lanes)),
-        words_(vectors_ * kLimbs * calls.lanes),
+        words_(vectors_ * calls.limbs * calls.lanes),
+        number_(calls.limbs),
         memory_(kArrays * words_ + scratch_bytes(vectors_) / sizeof(Limb)) {
     block_.scratch = memory_.data() + kArrays * words_;
   }
@@ -45,23 +43,22 @@ class Workspace {
   /// numbers of the first one.
   template <class Edit>
   const Limb* pack(std::size_t index, const NumberRows& rows, const Edit& edit) {
-    Number number;
+    const std::span<Limb> number = number_.first(calls_.limbs);
     for (std::size_t i = 0; i < block_.vectors * calls_.lanes; ++i) {
       const std::size_t item = items_.begin + (i < items_.size() ? i : 0);
-      std::copy_n(rows[item], kLimbs, number.begin());
+      std::copy_n(rows[item], number.size(), number.begin());
       edit(number);
-      for (std::size_t limb = 0; limb < kLimbs; ++limb) array(index)[word(i, limb)] = number[limb];
+      for (std::size_t limb = 0; limb < number.size(); ++limb) array(index)[word(i, limb)] = number[limb];
     }
-    wipe(number);
     return array(index);
   }
   const Limb* pack(std::size_t index, const NumberRows& rows) {
-    return pack(index, rows, [](Number&) {});
+    return pack(index, rows, [](std::span<Limb>) {});
   }
   /// Sets numbers of lanes without an item to 0.
   void clear_unused(std::size_t index) {
     for (std::size_t i = items_.size(); i < block_.vectors * calls_.lanes; ++i) {
-      for (std::size_t limb = 0; limb < kLimbs; ++limb) array(index)[word(i, limb)] = 0;
+      for (std::size_t limb = 0; limb < calls_.limbs; ++limb) array(index)[word(i, limb)] = 0;
     }
   }
   /// Array `index` for numbers or masks that a kernel writes.
@@ -69,8 +66,8 @@ class Workspace {
   /// The numbers of the items from an array to rows.
   void unpack(Limb* rows, const Limb* from) const {
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      for (std::size_t limb = 0; limb < kLimbs; ++limb)
-        rows[(items_.begin + i) * kLimbs + limb] = from[word(i, limb)];
+      for (std::size_t limb = 0; limb < calls_.limbs; ++limb)
+        rows[(items_.begin + i) * calls_.limbs + limb] = from[word(i, limb)];
     }
   }
 
@@ -79,13 +76,13 @@ class Workspace {
  private:
   const EdwardsLaneCalls& calls_;
   std::size_t vectors_, words_;
-  limbs::Buffer memory_;
+  limbs::Buffer number_, memory_;
   EdwardsBlock block_;
   ItemRange items_;
 
   Limb* array(std::size_t index) { return memory_.data() + index * words_; }
   [[nodiscard]] std::size_t word(std::size_t i, std::size_t limb) const {
-    return (i / calls_.lanes * kLimbs + limb) * calls_.lanes + i % calls_.lanes;
+    return (i / calls_.lanes * calls_.limbs + limb) * calls_.lanes + i % calls_.lanes;
   }
 };
 
@@ -115,26 +112,30 @@ double estimated_ns(const EdwardsLaneCalls& calls, double products, double squar
          static_cast<double>(calls.lanes);
 }
 
+const EdwardsLaneCalls& calls_of(const Curve& curve, const EdwardsLaneBackend& backend) {
+  return curve.field_bits == 255 ? *backend.curves25519 : *backend.curves448;
+}
+
 class EdwardsEngine final : public PointEngine {
  public:
   EdwardsEngine(const Curve& curve, const EdwardsLaneBackend& backend)
-      : PointEngine(curve), backend_(backend), calls_(*backend.calls) {}
+      : PointEngine(curve), backend_(backend), calls_(calls_of(curve, backend)) {}
 
   [[nodiscard]] const char* variant() const override { return backend_.variant; }
   [[nodiscard]] std::size_t granularity() const override { return calls_.lanes; }
 
   [[nodiscard]] double item_ns(PointOperation operation) const override {
-    constexpr double kBase = 7 * 37, kInversion = 20, kWindows = 51 * 8 + 16 * 7;
-    constexpr double kDoublings = 253 * 4;
+    constexpr double kInversion = 20;
+    const double base = calls_.base_products + kInversion;
     switch (operation) {
       case PointOperation::multiply_base:
-        return estimated_ns(calls_, kBase + kInversion, 0);
+        return estimated_ns(calls_, base, 0);
       case PointOperation::multiply:
-        return estimated_ns(calls_, kWindows + kDoublings + kInversion, kDoublings);
+        return estimated_ns(calls_, calls_.multiply_products + kInversion, calls_.multiply_squares);
       case PointOperation::multiply_two:
-        return estimated_ns(calls_, kBase + kWindows + kDoublings + kInversion, kDoublings);
+        return estimated_ns(calls_, base + calls_.multiply_products, calls_.multiply_squares);
       case PointOperation::lift:
-        return estimated_ns(calls_, 25, 254);
+        return estimated_ns(calls_, 25, static_cast<double>(curve().field_bits));
       case PointOperation::add:
         return estimated_ns(calls_, 30, 0);
       case PointOperation::check:
@@ -200,7 +201,7 @@ class EdwardsEngine final : public PointEngine {
       work.unpack(r, work.block().x);
       for (std::size_t i = 0; i < block.size(); ++i) {
         const std::size_t item = block.begin + i;
-        const std::span<Limb> x(r + item * kLimbs, kLimbs);
+        const std::span<Limb> x(r + item * calls_.limbs, calls_.limbs);
         found[item] = work.block().mask[i] != 0 ? 1 : 0;
         if (found[item] == 0) std::ranges::fill(x, Limb{0});
         if ((x[0] & 1) != (odd[item] & 1U)) limbs::negate_mod(x, x, curve().p);
@@ -220,8 +221,8 @@ class EdwardsEngine final : public PointEngine {
 
   void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
            const StopToken& stop) const override {
-    std::fill_n(r.x, kLimbs, Limb{0});
-    std::fill_n(r.y, kLimbs, Limb{0});
+    std::fill_n(r.x, calls_.limbs, Limb{0});
+    std::fill_n(r.y, calls_.limbs, Limb{0});
     r.y[0] = 1;
     if (items.size() == 0) return;
     Workspace work(calls_, items.size(), kSumVectors, calls_.sum_bytes);
@@ -251,12 +252,13 @@ class EdwardsEngine final : public PointEngine {
     work.block().py = work.pack(kPointY, points.y);
   }
   static const Limb* pack_scalars(Workspace& work, const NumberRows& k) {
-    return work.pack(kScalar, k, [](Number& number) { limbs::shift_left(number, number, 1); });
+    return work.pack(kScalar, k, [](std::span<Limb> number) { limbs::shift_left(number, number, 1); });
   }
   /// k, or k + n, whichever is odd.
   const Limb* pack_base_scalars(Workspace& work, const NumberRows& k) const {
-    return work.pack(kBaseScalar, k,
-                     [&](Number& number) { limbs::add_if(number, number, curve().n, ~number[0] & 1); });
+    return work.pack(kBaseScalar, k, [&](std::span<Limb> number) {
+      limbs::add_if(number, number, curve().n, ~number[0] & 1);
+    });
   }
 
   static void compute(Workspace& work, const PointResults& r, void (*kernel)(const EdwardsBlock&)) {
@@ -271,18 +273,18 @@ class EdwardsEngine final : public PointEngine {
   /// r = r + the points of all lanes of the results, whose number is a power of two. A block is copied before
   /// it is computed, so that results may be operands.
   void add_lanes(const PointResults& r, Workspace& work) const {
-    const std::size_t lanes = calls_.lanes;
-    std::vector<Limb> x(lanes * kLimbs), y(x.size());
+    const std::size_t lanes = calls_.lanes, limbs = calls_.limbs;
+    std::vector<Limb> x(lanes * limbs), y(x.size());
     work.begin({0, lanes});
     work.unpack(x.data(), work.block().x);
     work.unpack(y.data(), work.block().y);
     const auto point = [&](std::size_t lane) {
-      return PointRows{{&x[lane * kLimbs], kLimbs}, {&y[lane * kLimbs], kLimbs}};
+      return PointRows{{&x[lane * limbs], limbs}, {&y[lane * limbs], limbs}};
     };
     for (std::size_t half = lanes / 2; half > 0; half /= 2) {
       add({x.data(), y.data(), nullptr}, point(0), point(half), {0, half});
     }
-    add({r.x, r.y, nullptr}, {{r.x, kLimbs}, {r.y, kLimbs}}, point(0), {0, 1});
+    add({r.x, r.y, nullptr}, {{r.x, limbs}, {r.y, limbs}}, point(0), {0, 1});
   }
 
   const limbs::Buffer& base_table() const {
@@ -292,23 +294,23 @@ class EdwardsEngine final : public PointEngine {
 
   /// Entry j of window i is (2 j + 1) 2^(w i) G: all windows' entries j from their entries j - 1.
   void fill_base_table() const {
-    const std::size_t windows = calls_.base_windows, entries = calls_.base_entries;
-    std::vector<Limb> x(windows * kLimbs), y(x.size()), twice_x(x.size()), twice_y(x.size());
+    const std::size_t windows = calls_.base_windows, entries = calls_.base_entries, limbs = calls_.limbs;
+    std::vector<Limb> x(windows * limbs), y(x.size()), twice_x(x.size()), twice_y(x.size());
     std::vector<Limb> scalars(x.size()), all_x(entries * x.size()), all_y(all_x.size());
     for (std::size_t i = 0; i < windows; ++i) {
       const std::size_t bit = i * calls_.base_width;
-      scalars[i * kLimbs + bit / kLimbBits] = Limb{1} << bit % kLimbBits;
+      scalars[i * limbs + bit / kLimbBits] = Limb{1} << bit % kLimbBits;
     }
-    const PointRows odd{{x.data(), kLimbs}, {y.data(), kLimbs}},
-        twice{{twice_x.data(), kLimbs}, {twice_y.data(), kLimbs}};
+    const PointRows odd{{x.data(), limbs}, {y.data(), limbs}},
+        twice{{twice_x.data(), limbs}, {twice_y.data(), limbs}};
     const PointRows generator{{curve().x.data(), 0}, {curve().y.data(), 0}};
-    multiply({x.data(), y.data(), nullptr}, {scalars.data(), kLimbs}, generator, {0, windows},
+    multiply({x.data(), y.data(), nullptr}, {scalars.data(), limbs}, generator, {0, windows},
              TimingClass::public_, {});
     add({twice_x.data(), twice_y.data(), nullptr}, odd, odd, {0, windows});
     for (std::size_t j = 0; j < entries; ++j) {
       for (std::size_t i = 0; i < windows; ++i) {
-        std::copy_n(&x[i * kLimbs], kLimbs, &all_x[(i * entries + j) * kLimbs]);
-        std::copy_n(&y[i * kLimbs], kLimbs, &all_y[(i * entries + j) * kLimbs]);
+        std::copy_n(&x[i * limbs], limbs, &all_x[(i * entries + j) * limbs]);
+        std::copy_n(&y[i * limbs], limbs, &all_y[(i * entries + j) * limbs]);
       }
       std::vector<Limb> next_x(x.size()), next_y(x.size());
       add({next_x.data(), next_y.data(), nullptr}, odd, twice, {0, windows});
@@ -319,15 +321,15 @@ class EdwardsEngine final : public PointEngine {
     store_base_table(all_x, all_y, windows * entries);
   }
   void store_base_table(const std::vector<Limb>& x, const std::vector<Limb>& y, std::size_t count) const {
-    const std::size_t lanes = calls_.lanes, vectors = (count + lanes - 1) / lanes;
-    limbs::Buffer memory(2 * vectors * lanes * kLimbs);
+    const std::size_t lanes = calls_.lanes, limbs = calls_.limbs, vectors = (count + lanes - 1) / lanes;
+    manymod::limbs::Buffer memory(2 * vectors * lanes * limbs);
     Limb* const px = memory.data();
-    Limb* const py = px + vectors * lanes * kLimbs;
+    Limb* const py = px + vectors * lanes * limbs;
     for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t limb = 0; limb < kLimbs; ++limb) {
-        const std::size_t at = (i / lanes * kLimbs + limb) * lanes + i % lanes;
-        px[at] = x[i * kLimbs + limb];
-        py[at] = y[i * kLimbs + limb];
+      for (std::size_t limb = 0; limb < limbs; ++limb) {
+        const std::size_t at = (i / lanes * limbs + limb) * lanes + i % lanes;
+        px[at] = x[i * limbs + limb];
+        py[at] = y[i * limbs + limb];
       }
     }
     EdwardsBlock block;
@@ -343,13 +345,14 @@ class MontgomeryEngine final : public PointEngine {
   MontgomeryEngine(const Curve& curve, const EdwardsLaneBackend& backend)
       : PointEngine(curve),
         backend_(backend),
-        calls_(*backend.calls),
+        calls_(calls_of(curve, backend)),
         scalar_(scalar64::make_montgomery(curve)) {}
 
   [[nodiscard]] const char* variant() const override { return backend_.variant; }
   [[nodiscard]] std::size_t granularity() const override { return calls_.lanes; }
   [[nodiscard]] double item_ns(PointOperation operation) const override {
-    return operation == PointOperation::ladder ? estimated_ns(calls_, 255 * 6 + 20, 255 * 4)
+    const auto bits = static_cast<double>(curve().field_bits);
+    return operation == PointOperation::ladder ? estimated_ns(calls_, 6.0 * bits + 20, 4.0 * bits)
                                                : scalar_->item_ns(operation);
   }
 
@@ -403,11 +406,12 @@ class MontgomeryEngine final : public PointEngine {
 }  // namespace
 
 bool offers_edwards_lanes(const Curve& curve) {
-  return curve.id == CurveId::ed25519 || curve.id == CurveId::x25519;
+  return curve.id == CurveId::ed25519 || curve.id == CurveId::x25519 || curve.id == CurveId::ed448 ||
+         curve.id == CurveId::x448;
 }
 
 std::unique_ptr<const PointEngine> make_edwards_lanes(const Curve& curve, const EdwardsLaneBackend& backend) {
-  if (curve.id == CurveId::x25519) return std::make_unique<const MontgomeryEngine>(curve, backend);
+  if (curve.form == MM_ECC_MONTGOMERY) return std::make_unique<const MontgomeryEngine>(curve, backend);
   return std::make_unique<const EdwardsEngine>(curve, backend);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines of Ed25519 and X25519 on vectors.
+// Engines of Ed25519, X25519, Ed448 and X448 on vectors.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace manymod::ecc::lanes {
 
-/// Whether there is an engine of these kernels for the curve: Ed25519 and X25519.
+/// Whether there is an engine of these kernels for the curve: Ed25519, X25519, Ed448 and X448.
 bool offers_edwards_lanes(const Curve& curve);
 
 /// In: offers_edwards_lanes(curve), which must outlive the engine; the machine has what the backend needs.

@@ -16,36 +16,41 @@
 
 #include "ecc/formulas/edwards.hpp"
 #include "ecc/formulas/ladder.hpp"
+#include "ecc/lanes/edwards_curves.hpp"
 #include "ecc/lanes/edwards_lane_calls.hpp"
+#include "ecc/lanes/edwards_roots.hpp"
 #include "ecc/lanes/edwards_sums.hpp"
 #include "field/batch_inverse.hpp"
 #include "field/special_lanes.hpp"
-#include "modmul/special_primes/primes.hpp"
 
 namespace manymod::ecc::lanes {
 
-/// `Arch`: see modmul/special_primes/lane_arithmetic.hpp. `Lookup`: see lookup.*.hpp.
-template <class Arch, class Lookup>
+/// `Curves`: see edwards_curves.hpp. `Arch`: see modmul/special_primes/lane_arithmetic.hpp. `Lookup`: see
+/// lookup.*.hpp.
+template <class Curves, class Arch, class Lookup>
 class EdwardsKernels {
+  friend EdwardsRoots<EdwardsKernels>;
   friend EdwardsSums<EdwardsKernels>;
-  using F = field::SpecialLaneField<primes::Curve25519, Arch>;
-  using Arithmetic = special_primes::LaneArithmetic<primes::Curve25519, Arch>;
+  using Prime = typename Curves::Prime;
+  using F = field::SpecialLaneField<Prime, Arch>;
+  using Arithmetic = special_primes::LaneArithmetic<Prime, Arch>;
+  using Forms = EdwardsForms<Curves::kA, F>;
   using Element = typename F::Element;
   using Vector = typename F::Vector;
   using Mask = typename F::Mask;
   using Extended = edwards::Extended<F>;
-  using Prepared = edwards::Prepared<F>;
-  using Cached = edwards::Cached<F>;
+  using Prepared = typename Forms::Prepared;
+  using Cached = typename Forms::Cached;
   using WithT = edwards::WithT;
   using Pair = ladder::Pair<F>;
   using Word = typename Lookup::Word;
   static constexpr F kField{};
   static constexpr std::size_t kLanes = F::kLanes;
   static constexpr std::size_t kDigits = F::kDigits;
-  static constexpr std::size_t kLimbs = EdwardsBlock::kLimbs;
+  static constexpr std::size_t kLimbs = Prime::kLimbs;
   static_assert(kField.limbs() == kLimbs);
 
-  static constexpr unsigned kOrderBits = 253;
+  static constexpr unsigned kOrderBits = Curves::kOrderBits;
   static constexpr unsigned kWidth = 5;
   static constexpr std::size_t kEntries = std::size_t{1} << (kWidth - 1);
   static constexpr unsigned kWindows = kOrderBits / kWidth + 1;
@@ -56,46 +61,48 @@ class EdwardsKernels {
   /// Vectors whose sums take turns with each window of the generator's table, which then stays in the cache.
   static constexpr std::size_t kTurns = 8;
 
-  /// d = -121665 / 121666 of edwards25519, and a24 of curve25519.
-  static constexpr Limb kD[kLimbs] = {0x75eb4dca135978a3, 0x00700a4d4141d8ab, 0x8cc740797779e898,
-                                      0x52036cee2b6ffe73};
-  static constexpr field::Small kA24{121665};
-
   /// Scratch of a call.
   struct Batch {
     Cached* table;
-    Extended* sum;
+    Extended *multiple, *sum;
     Element *z, *inverse, *scratch;
     Mask* exists;
 
     Batch(void* memory, std::size_t vectors)
         : table(static_cast<Cached*>(memory)),
-          sum(reinterpret_cast<Extended*>(table + kEntries)),
+          multiple(reinterpret_cast<Extended*>(table + kEntries)),
+          sum(multiple + kEntries),
           z(reinterpret_cast<Element*>(sum + vectors)),
           inverse(z + vectors),
           scratch(inverse + vectors),
           exists(reinterpret_cast<Mask*>(scratch + vectors)) {}
     static std::size_t bytes(std::size_t vectors) {
-      return kEntries * sizeof(Cached) + vectors * (sizeof(Extended) + 3 * sizeof(Element) + sizeof(Mask));
+      return kEntries * (sizeof(Cached) + sizeof(Extended)) +
+             vectors * (sizeof(Extended) + 3 * sizeof(Element) + sizeof(Mask));
     }
   };
 
  public:
   static constexpr EdwardsLaneCalls calls() {
     return {kLanes,
+            kLimbs,
+            kOrderBits,
             kBaseWidth,
             kBaseEntries,
             kBaseWindows,
             kBaseWindows * kBaseWindowWords * sizeof(Word),
             static_cast<unsigned>(Arithmetic::kMulInstructions),
             static_cast<unsigned>(Arithmetic::kSqrInstructions),
+            kBaseWindows * Forms::kPreparedProducts,
+            kWindows * Forms::kCachedProducts + kEntries * 7 + kOrderBits * 4,
+            kOrderBits * 4,
             Batch::bytes,
             multiply_base,
             multiply,
             multiply_two,
             add,
             check,
-            lift,
+            EdwardsRoots<EdwardsKernels>::lift,
             fill_base,
             ladder_all,
             EdwardsSums<EdwardsKernels>::bytes,
@@ -125,11 +132,14 @@ class EdwardsKernels {
   }
   static edwards::Coefficients<F> coefficients() {
     edwards::Coefficients<F> r;
-    r.kind = edwards::Coefficients<F>::Kind::minus_one;
+    using Kind = typename edwards::Coefficients<F>::Kind;
+    r.kind = Curves::kA == 1 ? Kind::one : Kind::minus_one;
     kField.one(r.a);
-    kField.neg(r.a, r.a);
-    kField.template normalize_weak<2>(r.a, r.a);
-    constant(r.d, kD);
+    if constexpr (Curves::kA == -1) {
+      kField.neg(r.a, r.a);
+      kField.template normalize_weak<2>(r.a, r.a);
+    }
+    constant(r.d, Curves::kD);
     return r;
   }
 
@@ -137,7 +147,7 @@ class EdwardsKernels {
 
   template <WithT kWithT>
   [[gnu::noinline]] static void twice(Extended& p) {
-    edwards::double_point<kWithT>(kField, p, p);
+    Forms::template twice<kWithT>(kField, p);
   }
   [[gnu::noinline]] static void add_prepared(Extended& p, const Prepared& q) {
     edwards::add(kField, p, p, q);
@@ -146,10 +156,12 @@ class EdwardsKernels {
   [[gnu::noinline]] static void add_cached(Extended& p, const Cached& q) {
     edwards::add<kWithT>(kField, p, p, q);
   }
-  [[gnu::noinline]] static void cache(Cached& r, const Extended& p, const Element& d2) {
-    edwards::cache(kField, r, p, d2);
+  [[gnu::noinline]] static void cache(Cached& r, const Extended& p, const Element& d) {
+    edwards::cache(kField, r, p, d);
   }
-  [[gnu::noinline]] static void step(Pair& pair, const Element& u) { ladder::step(kField, pair, u, kA24); }
+  [[gnu::noinline]] static void step(Pair& pair, const Element& u) {
+    ladder::step(kField, pair, u, Curves::kA24);
+  }
   [[gnu::noinline]] static void invert(const Batch& batch, std::size_t count) {
     field::batch_inverse(kField, batch.inverse, batch.exists, batch.z, count, batch.scratch);
   }
@@ -181,7 +193,7 @@ class EdwardsKernels {
       }
     }
   }
-  /// Bits [bit, bit + count) of the numbers of vector v and some above; 0 from 2^256 on.
+  /// Bits [bit, bit + count) of the numbers of vector v and some above; 0 from 2^(64 kLimbs) on.
   static Vector bits_from(const Limb* numbers, std::size_t v, unsigned bit, unsigned count) {
     const Limb* const number = numbers + v * kLimbs * kLanes;
     const unsigned limb = bit / kLimbBits, shift = bit % kLimbBits;
@@ -197,9 +209,8 @@ class EdwardsKernels {
     const Mask positive = last ? Vector{} - 1 : Vector{} - (bits >> kBaseWidth & 1);
     const Vector index = ((bits >> 1) ^ ~positive) & (kBaseEntries - 1);
     const Word* const table = static_cast<const Word*>(b.base_table) + window * kBaseWindowWords;
-    select_coordinate(r.plus, table, index);
-    select_coordinate(r.minus, table + kDigits * kBaseEntries, index);
-    select_coordinate(r.t, table + 2 * kDigits * kBaseEntries, index);
+    for (std::size_t c = 0; c < 3; ++c)
+      select_coordinate(r.*Forms::kPrepared[c], table + c * kDigits * kBaseEntries, index);
     edwards::negate_where(kField, r, ~positive);
   }
   static void select_coordinate(Element& r, const Word* table, Vector index) {
@@ -221,11 +232,10 @@ class EdwardsKernels {
         const std::size_t at = v * kLanes + lane;
         if (at >= kBaseWindows * kBaseEntries) return;
         Word* const r = static_cast<Word*>(table) + at / kBaseEntries * kBaseWindowWords + at % kBaseEntries;
-        const Element* const coordinate[3] = {&entry.plus, &entry.minus, &entry.t};
         for (std::size_t c = 0; c < 3; ++c) {
-          for (std::size_t i = 0; i < kDigits; ++i) {
-            r[(c * kDigits + i) * kBaseEntries] = static_cast<Word>(coordinate[c]->number.digit[i][lane]);
-          }
+          const Element& coordinate = entry.*Forms::kPrepared[c];
+          for (std::size_t i = 0; i < kDigits; ++i)
+            r[(c * kDigits + i) * kBaseEntries] = static_cast<Word>(coordinate.number.digit[i][lane]);
         }
       }
     }
@@ -235,22 +245,25 @@ class EdwardsKernels {
 
   static void multiply(const EdwardsBlock& b) {
     const Batch batch(b.scratch, b.vectors);
-    const Element d2 = twice_d();
-    for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows(b, v, batch, d2);
+    const Element d = cached_d();
+    for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows(b, v, batch, d);
     leave(b, batch);
   }
   static void multiply_two(const EdwardsBlock& b) {
     const Batch batch(b.scratch, b.vectors);
-    const Element d2 = twice_d();
-    for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows(b, v, batch, d2);
+    const Element d = cached_d();
+    for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows(b, v, batch, d);
     add_base(b, batch);
     leave(b, batch);
   }
-  static Element twice_d() {
-    Element d2 = coefficients().d;
-    kField.add(d2, d2, d2);
-    kField.template normalize_weak<2>(d2, d2);
-    return d2;
+  /// The factor of T in cached points.
+  static Element cached_d() {
+    Element d = coefficients().d;
+    if constexpr (Forms::kOfD == 2) {
+      kField.add(d, d, d);
+      kField.template normalize_weak<2>(d, d);
+    }
+    return d;
   }
   static void enter(Extended& r, const Limb* px, const Limb* py, std::size_t v) {
     Element x, y;
@@ -261,8 +274,8 @@ class EdwardsKernels {
 
   /// batch.sum[v] = k P, with T.
   [[gnu::noinline]] static void multiply_windows(const EdwardsBlock& b, std::size_t v, const Batch& batch,
-                                                 const Element& d2) {
-    make_table(b, v, batch.table, d2);
+                                                 const Element& d) {
+    make_table(b, v, batch, d);
     Extended& sum = batch.sum[v];
     edwards::set_neutral(kField, sum);
     Cached entry;
@@ -279,20 +292,20 @@ class EdwardsKernels {
       }
     }
   }
-  /// table[i] = (i + 1) P
-  static void make_table(const EdwardsBlock& b, std::size_t v, Cached* table, const Element& d2) {
-    Extended multiple[kEntries];
+  /// table[i] = multiple[i] = (i + 1) P
+  static void make_table(const EdwardsBlock& b, std::size_t v, const Batch& batch, const Element& d) {
+    Extended* const multiple = batch.multiple;
     enter(multiple[0], b.px, b.py, v);
-    cache(table[0], multiple[0], d2);
+    cache(batch.table[0], multiple[0], d);
     for (std::size_t i = 1; i < kEntries; ++i) {
       if (i % 2 == 1) {
         multiple[i] = multiple[i / 2];
         twice<WithT::yes>(multiple[i]);
       } else {
         multiple[i] = multiple[i - 1];
-        add_cached<WithT::yes>(multiple[i], table[0]);
+        add_cached<WithT::yes>(multiple[i], batch.table[0]);
       }
-      cache(table[i], multiple[i], d2);
+      cache(batch.table[i], multiple[i], d);
     }
   }
   [[gnu::noinline]] static void select_point(Cached& r, const EdwardsBlock& b, std::size_t v,
@@ -301,19 +314,24 @@ class EdwardsKernels {
     const Vector value = (bits >> 1) + (bits & 1);
     const Mask negative = Vector{} - (bits >> kWidth);
     const Vector magnitude = (value & ~negative) | (((Limb{1} << kWidth) - value) & negative);
-    select_pair(r.plus, r.minus, table, &Cached::plus, &Cached::minus, magnitude);
-    select_pair(r.z, r.t, table, &Cached::z, &Cached::t, magnitude);
-    // Nothing was selected for 0: the neutral element is (1, 1, 2, 0).
+    select_pair<0, 1>(r, table, magnitude);
+    select_pair<2, 3>(r, table, magnitude);
+    // Nothing was selected for 0.
     const Mask zero = reinterpret_cast<Vector>(magnitude == 0);
-    r.plus.number.digit[0] |= zero & 1;
-    r.minus.number.digit[0] |= zero & 1;
-    r.z.number.digit[0] |= zero & 2;
-    r.plus.set_magnitude(2), r.minus.set_magnitude(2), r.z.set_magnitude(2), r.t.set_magnitude(1);
+    for (std::size_t c = 0; c < 4; ++c) {
+      Element& coordinate = r.*Forms::kCached[c];
+      for (std::size_t i = 0; i < kDigits; ++i) {
+        const Limb digit = Forms::kNeutral[c] * Arithmetic::kOne[i];
+        if (digit != 0) coordinate.number.digit[i] |= zero & digit;
+      }
+      coordinate.set_magnitude(Forms::kMagnitude[c]);
+    }
     edwards::negate_where(kField, r, negative);
   }
   /// Two coordinates at a time: their digits and a mask stay in registers.
-  static void select_pair(Element& r, Element& s, const Cached* table, Element Cached::* first,
-                          Element Cached::* second, Vector magnitude) {
+  template <std::size_t kFirst, std::size_t kSecond>
+  static void select_pair(Cached& r, const Cached* table, Vector magnitude) {
+    constexpr auto first = Forms::kCached[kFirst], second = Forms::kCached[kSecond];
     Vector low[kDigits] = {}, high[kDigits] = {};
     for (std::size_t entry = 0; entry < kEntries; ++entry) {
       const Mask mask = reinterpret_cast<Vector>(magnitude == Vector{} + (entry + 1));
@@ -323,20 +341,20 @@ class EdwardsKernels {
       }
     }
     for (std::size_t i = 0; i < kDigits; ++i) {
-      r.number.digit[i] = low[i];
-      s.number.digit[i] = high[i];
+      (r.*first).number.digit[i] = low[i];
+      (r.*second).number.digit[i] = high[i];
     }
   }
 
   static void add(const EdwardsBlock& b) {
     const Batch batch(b.scratch, b.vectors);
-    const Element d2 = twice_d();
+    const Element d = cached_d();
     Extended q;
     Cached cached;
     for (std::size_t v = 0; v < b.vectors; ++v) {
       enter(batch.sum[v], b.px, b.py, v);
       enter(q, b.qx, b.qy, v);
-      cache(cached, q, d2);
+      cache(cached, q, d);
       add_cached<WithT::no>(batch.sum[v], cached);
     }
     leave(b, batch);
@@ -366,65 +384,7 @@ class EdwardsKernels {
     }
   }
 
-  /// x = u w^3 (u w^7)^((p-5)/8) for x^2 = u / w (RFC 8032, section 5.1.3); if w x^2 = -u, times a root of
-  /// -1.
-  static void lift(const EdwardsBlock& b) {
-    const edwards::Coefficients<F> curve = coefficients();
-    Element y, u, w, x, t, root, negative;
-    constant(root, edwards::kRootOfMinusOne25519);
-    for (std::size_t v = 0; v < b.vectors; ++v) {
-      from_limbs(y, b.py, v);
-      edwards::x_squared(kField, u, w, y, curve);
-      t = w;
-      square(t, 1);
-      multiply_into(t, t, w);
-      multiply_into(x, u, t);
-      square(t, 1);
-      multiply_into(t, t, w);
-      multiply_into(t, t, u);
-      power(t);
-      multiply_into(x, x, t);
-      t = x;
-      square(t, 1);
-      multiply_into(t, t, w);
-      const Mask square_of_u = kField.equal(t, u);
-      kField.neg(negative, u);
-      kField.template normalize_weak<2>(negative, negative);
-      const Mask square_of_minus_u = kField.equal(t, negative);
-      multiply_into(t, x, root);
-      kField.cmov(x, t, ~square_of_u);
-      store(b.mask, v, square_of_u | square_of_minus_u);
-      to_limbs(b.x, v, x);
-    }
-  }
-  /// r = r^((p-5)/8) = r^(2^252 - 3), by r^(2^k - 1) for k = 1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 250.
-  static void power(Element& r) {
-    const Element base = r;
-    Element five, fifty;
-    lengthen(r, 1, base);
-    lengthen(r, 2, r);
-    lengthen(r, 1, base);
-    five = r;
-    lengthen(r, 5, five);
-    lengthen(r, 10, r);
-    lengthen(r, 20, r);
-    Element ten = five;
-    lengthen(ten, 5, five);
-    lengthen(r, 10, ten);
-    fifty = r;
-    lengthen(r, 50, fifty);
-    lengthen(r, 100, r);
-    lengthen(r, 50, fifty);
-    lengthen(r, 2, base);
-  }
-  /// r = r^(2^count) a
-  static void lengthen(Element& r, unsigned count, const Element& a) {
-    const Element factor = a;
-    square(r, count);
-    multiply_into(r, r, factor);
-  }
-
-  // ---- curve25519 ---------------------------------------------------------------------------------------
+  // ---- the Montgomery curve -----------------------------------------------------------------------------
 
   static void ladder_all(const EdwardsBlock& b) {
     const Batch batch(b.scratch, b.vectors);

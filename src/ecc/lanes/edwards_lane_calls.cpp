@@ -9,9 +9,10 @@ std::span<const EdwardsLaneBackend> edwards_lane_backends() {
   constexpr CpuFeatures kAvx512 = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
                                   CpuFeature::avx512bw | CpuFeature::avx512vl;
   static const EdwardsLaneBackend backends[] = {
-      {"lanes.ifma52", kAvx512 | CpuFeature::avx512ifma, &avx512ifma_edwards25519()},
-      {"lanes.radix29.avx512", kAvx512, &avx512f_edwards25519()},
-      {"lanes.radix29.avx2", kAvx2, &avx2_edwards25519()},
+      {"lanes.ifma52", kAvx512 | CpuFeature::avx512ifma, &avx512ifma_edwards25519(),
+       &avx512ifma_edwards448()},
+      {"lanes.radix29.avx512", kAvx512, &avx512f_edwards25519(), &avx512f_edwards448()},
+      {"lanes.radix29.avx2", kAvx2, &avx2_edwards25519(), &avx2_edwards448()},
   };
   return backends;
 #else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points of edwards25519, and the ladder of curve25519, on instances in the lanes of vectors: the functions
-// of one instruction set, by pointers, for code that is not compiled for it. Each call computes many vectors.
+// Points of edwards25519 and edwards448, and the ladders of curve25519 and curve448, on instances in the
+// lanes of vectors: the functions of one instruction set, by pointers, for code that is not compiled for it.
+// Each call computes many vectors.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,10 @@
 
 namespace manymod::ecc::lanes {
 
-/// Operands and results of a call. Numbers of kLimbs limbs are laid out with limb i of lane l of vector v at
-/// [(v kLimbs + i) lanes + l], masks (all ones or 0) with that of lane l at [v lanes + l]. What a function
+/// Operands and results of a call. Numbers of `limbs` limbs are laid out with limb i of lane l of vector v at
+/// [(v limbs + i) lanes + l], masks (all ones or 0) with that of lane l at [v lanes + l]. What a function
 /// does not name, it does not read.
 struct EdwardsBlock {
-  static constexpr std::size_t kLimbs = 4;
-
   std::size_t vectors = 0;
   /// Results; y may be null where only x is wanted.
   Limb* x = nullptr;
@@ -27,9 +26,9 @@ struct EdwardsBlock {
   const Limb* py = nullptr;
   const Limb* qx = nullptr;
   const Limb* qy = nullptr;
-  /// Twice the scalar of P, which is below 2^253; for the ladder, the scalar.
+  /// Twice the scalar of P, which is below 2^order_bits; for the ladder, the scalar.
   const Limb* scalar = nullptr;
-  /// The scalar of the generator, which is odd and below 2^254, and the generator's table.
+  /// The scalar of the generator, which is odd and below 2^(order_bits + 1), and the generator's table.
   const Limb* base_scalar = nullptr;
   const void* base_table = nullptr;
   /// Scalar bits of the ladder.
@@ -41,12 +40,17 @@ struct EdwardsBlock {
 /// All functions but `sum` are constant-time: no branch and no address depends on a number or mask.
 struct EdwardsLaneCalls {
   std::size_t lanes;
+  std::size_t limbs;         ///< of coordinates and of scalars
+  unsigned order_bits;       ///< of the order of the generator
   unsigned base_width;       ///< bits of a window of the generator's scalar
   std::size_t base_entries;  ///< of a window: the odd multiples 1, 3, .., 2 base_entries - 1
   std::size_t base_windows;
   std::size_t base_bytes;     ///< of the generator's table
   unsigned mul_instructions;  ///< multiplier instructions of a product, and of a square
   unsigned sqr_instructions;
+  // Products and squares of k G and k P without the inversion.
+  unsigned base_products;
+  unsigned multiply_products, multiply_squares;
 
   std::size_t (*scratch_bytes)(std::size_t vectors);
 
@@ -65,7 +69,7 @@ struct EdwardsLaneCalls {
   /// Writes entries to the table at `table`: lane l of vector v of P is entry v lanes + l of all windows in a
   /// row. Lanes beyond the last entry are ignored.
   void (*fill_base)(const EdwardsBlock& block, void* table);
-  /// x = the u coordinate of the multiple of (px, .) on curve25519.
+  /// x = the u coordinate of the multiple of (px, .) on the Montgomery curve.
   void (*ladder)(const EdwardsBlock& block);
 
   /// In each lane, (x, y) of one vector: the sum of k P over all vectors, which needs sum_bytes(vectors)
@@ -78,7 +82,8 @@ struct EdwardsLaneCalls {
 struct EdwardsLaneBackend {
   const char* variant;
   CpuFeatures needs;
-  const EdwardsLaneCalls* calls;
+  const EdwardsLaneCalls* curves25519;
+  const EdwardsLaneCalls* curves448;
 };
 
 /// All backends of this build, fastest first; none on processors other than x86-64.
@@ -88,6 +93,9 @@ std::span<const EdwardsLaneBackend> edwards_lane_backends();
 const EdwardsLaneCalls& avx512ifma_edwards25519();
 const EdwardsLaneCalls& avx512f_edwards25519();
 const EdwardsLaneCalls& avx2_edwards25519();
+const EdwardsLaneCalls& avx512ifma_edwards448();
+const EdwardsLaneCalls& avx512f_edwards448();
+const EdwardsLaneCalls& avx2_edwards448();
 #endif
 
 }  // namespace manymod::ecc::lanes

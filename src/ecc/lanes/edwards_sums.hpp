@@ -47,13 +47,13 @@ class EdwardsSums {
 
  private:
   EdwardsSums(const EdwardsBlock& block, Prepared* points, Limb* rows)
-      : b_(block), points_(points), rows_(rows), width_(best_width(block.vectors)), d2_(Kernels::twice_d()) {}
+      : b_(block), points_(points), rows_(rows), width_(best_width(block.vectors)), d_(Kernels::cached_d()) {}
 
   const EdwardsBlock& b_;
   Prepared* points_;
   Limb* rows_;  ///< row `magnitude kLanes + lane`; magnitude 0 collects what is in no bucket
   unsigned width_;
-  Element d2_;
+  Element d_;
 
   static std::size_t buckets(unsigned width) { return std::size_t{1} << (width - 1); }
   /// In products: an addition of a point takes 7 and the transposition, a bucket two additions of 9.
@@ -100,7 +100,7 @@ class EdwardsSums {
 
   void add_point(Extended& r, const Extended& p) const {
     Cached cached;
-    Kernels::cache(cached, p, d2_);
+    Kernels::cache(cached, p, d_);
     Kernels::template add_cached<WithT::yes>(r, cached);
   }
 

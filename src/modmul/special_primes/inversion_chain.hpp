@@ -85,4 +85,13 @@ constexpr PowerChain square_root_chain() {
   });
 }
 
+/// x^((p-3)/4), 1 / sqrt(x) or its negative for squares x and p = 3 mod 4
+template <class Prime>
+constexpr PowerChain inverse_square_root_chain() {
+  static_assert(Prime::kLimb[0] % 4 == 3);
+  return power_chain(Prime::kBits - 2, [](unsigned i) {
+    return (Prime::kLimb[(i + 2) / kLimbBits] >> (i + 2) % kLimbBits & 1) != 0;
+  });
+}
+
 }  // namespace manymod::special_primes

@@ -22,6 +22,15 @@
 //   Montgomery: (a b + q p) / W^L < (16 p^2 + W^L p) / W^L <= 2 p for a b <= 4 (2 p)^2 and q < W^L.
 //   Folds: the parts of the product above 2^kBits are replaced by the congruent ones below; see there.
 //
+// Digits of p = 2^448 - 2^224 - 1. L is the least with 16 p <= W^L: 8 52 = 416 < 448 < 452 <= 9 52, and 15 29
+// = 435 < 452 <= 16 29. For w = 52, p = -1 + (2^52 - 2^16) W^4 - W^5 + 2^32 W^8 has two digits to multiply,
+// so that a product takes 2 9 (9 + 2) = 198 vpmadd52 and a square 126; for w = 29, 16 (16 + 2) = 288 and 168
+// vpmuludq. With f = 2^224 and f^2 = f + 1, Karatsuba's (a + b f) (c + d f) (Hamburg 2015) on two times five
+// digits of 45 bits, 5 45 = 225, would take 2 3 25 = 150 and 90, and no product for the reduction, but some
+// 60 additions and shifts more (sums of halves, combinations of six parts, upper halves of products that are
+// 2^7 too low): as much where an addition occupies the multiplier's ports as long as vpmadd52 does (Intel), 6
+// to 8 % less where two do (Zen 4). That is not worth a second representation.
+//
 // Aliasing: results may be operands. Timing: constant-time; nothing depends on a number.
 #pragma once
 
@@ -60,6 +69,8 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   static constexpr std::size_t limbs() { return Prime::kLimbs; }
   /// Elements stand for x 2^radix_bits() mod p.
   static constexpr unsigned radix_bits() { return C::kRadixBits; }
+  /// The digits of 1.
+  static constexpr typename C::Digits kOne = C::power_of_two(C::kRadixBits);
   /// Digit i of 2 p.
   static constexpr Limb bound(std::size_t i) { return C::multiple(2)[i]; }
 
@@ -149,7 +160,8 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
     if constexpr (!kInlined) return multiply_subtract_square_called(r, a, b, c);
   }
   /// r = k a mod p, r < 2 p. On input: a <= 4 p, k < 2^20.
-  static constexpr bool kHasMulSmall = C::kReduction == Reduction::fold;
+  static constexpr bool kHasMulSmall =
+      C::kReduction == Reduction::fold || (C::kReduction == Reduction::montgomery && !Columns::kLends);
   static MANYMOD_INLINE void mul_small(Number& r, const Number& a, Limb k) {
     Vector column[kDigits + 2];
     Columns::template unroll<0, kDigits + 2>([&](auto i)
@@ -157,7 +169,8 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       Arch::multiply_add(column + i.kValue, a.digit[i.kValue], broadcast(k));
     });
-    fold_top(r, column);
+    if constexpr (C::kReduction == Reduction::fold) fold_top(r, column);
+    if constexpr (C::kReduction != Reduction::fold) Columns::replace_top(r, column);
   }
   /// r = a mod p, r < 2^kBits + 16 (2^kBits - p) < 2 p. On input: a < 16 p.
   static MANYMOD_INLINE void reduce_weakly(Number& r, const Number& a) {
@@ -285,7 +298,6 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
 
   static constexpr bool kInlined = kDigits <= Arch::kInlinedDigits;
 
-  static constexpr typename C::Digits kOne = C::power_of_two(C::kRadixBits);
   static constexpr typename C::Digits kNegated = C::negated_prime();
   static constexpr typename C::Digits kSquaredRadix = C::power_of_two(2 * C::kRadixBits);
   template <unsigned kMultiple>

@@ -47,6 +47,7 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
   }
   static constexpr std::size_t kLowestLent = lowest_lent();
   static_assert(kLowestLent + 1 != kDigits);
+  static constexpr bool kLends = kLowestLent < kDigits;
 
   /// r = half of the number in the columns, which is as odd as lowest is, or half of its sum with p.
   static MANYMOD_INLINE void halve(Number& r, Vector* column, Vector lowest) {
@@ -72,6 +73,11 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
       constexpr Limb kGiven = i.kValue + 1 == kDigits ? 0 : kLent << w;
       column[i.kValue] += Columns::broadcast(kGiven - kTaken);
     });
+    subtract_terms(column, t);
+    carry(r, column);
+  }
+  /// Subtracts t (p - 2^kBits) in its columns.
+  static MANYMOD_INLINE void subtract_terms(Vector* column, Vector t) {
     Columns::template unroll<1, std::size(Prime::kTerms)>([&](auto index) MANYMOD_INLINE_STEP {
       constexpr primes::Term kTerm = Prime::kTerms[index.kValue];
       constexpr Limb kFactor = static_cast<Limb>(kTerm.factor < 0 ? -kTerm.factor : kTerm.factor);
@@ -80,6 +86,14 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
       Vector& at = column[kTerm.exponent / w];
       at = kTerm.factor < 0 ? at + part : at - part;
     });
+  }
+  /// r = the number in L + 1 columns mod p, r < 2 p, where nothing is lent: t = floor(a / 2^kBits) < 2^23 is
+  /// multiplied by no more than 2^21, so that columns stay below 2^58. w = 52: columns below the top digit
+  /// are not carried when t is taken, which adds less than 2^2 W^kTopDigit; w = 29: they are.
+  static MANYMOD_INLINE void replace_top(Number& r, Vector* column) {
+    if constexpr (!kSplit) Columns::template carry_through<0, kDigits>(column);
+    const Vector t = split_top(column) + (column[kDigits] << C::kSpareBits);
+    subtract_terms(column, t);
     carry(r, column);
   }
   /// Takes the bits from 2^kBits on off a number in L columns and returns them as a number. On input: only

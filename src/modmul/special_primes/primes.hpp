@@ -9,6 +9,7 @@
 //   SM2          2^256 - 2^224 - 2^96 + 2^64 - 1             GB/T 32918.5
 //   P384         2^384 - 2^128 - 2^96 + 2^32 - 1             FIPS 186-4, D.1.2.4
 //   P521         2^521 - 1                                   FIPS 186-4, D.1.2.5
+//   Curve448     2^448 - 2^224 - 1                           RFC 7748; Hamburg 2015 ("Goldilocks")
 #pragma once
 
 #include <cstddef>
@@ -80,7 +81,17 @@ struct P521 {
   static constexpr Term kTerms[] = {{1, 521}, {-1, 0}};
 };
 
-using All = std::tuple<Secp256k1, Curve25519, P256, Sm2, P384, P521>;
+struct Curve448 {
+  static constexpr const char* kName = "curve448";
+  static constexpr unsigned kBits = 448;
+  static constexpr std::size_t kLimbs = 7;
+  static constexpr Limb kLimb[kLimbs] = {0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff,
+                                         0xfffffffeffffffff, 0xffffffffffffffff, 0xffffffffffffffff,
+                                         0xffffffffffffffff};
+  static constexpr Term kTerms[] = {{1, 448}, {-1, 224}, {-1, 0}};
+};
+
+using All = std::tuple<Secp256k1, Curve25519, P256, Sm2, P384, P521, Curve448>;
 
 /// Most limbs of one of these primes.
 inline constexpr std::size_t kMaxLimbs = P521::kLimbs;
@@ -114,6 +125,7 @@ constexpr bool is_consistent() {
 }
 
 static_assert(is_consistent<Secp256k1>() && is_consistent<Curve25519>() && is_consistent<P256>() &&
-              is_consistent<Sm2>() && is_consistent<P384>() && is_consistent<P521>());
+              is_consistent<Sm2>() && is_consistent<P384>() && is_consistent<P521>() &&
+              is_consistent<Curve448>());
 
 }  // namespace manymod::primes

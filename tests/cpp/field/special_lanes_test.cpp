@@ -15,7 +15,7 @@
 namespace manymod::test {
 namespace {
 
-constexpr std::size_t kPrimes = 6;
+constexpr std::size_t kPrimes = 7;
 
 /// On special_lane_backends()[kBackend], modulo the prime kPrime of it.
 template <std::size_t kBackend, std::size_t kPrime>
@@ -98,9 +98,9 @@ template <std::size_t k>
 using Avx512f = SpecialBackend<1, k>;
 template <std::size_t k>
 using Avx2 = SpecialBackend<2, k>;
-using Backends =
-    testing::Types<Ifma<0>, Ifma<1>, Ifma<2>, Ifma<3>, Ifma<4>, Ifma<5>, Avx512f<0>, Avx512f<1>, Avx512f<2>,
-                   Avx512f<3>, Avx512f<4>, Avx512f<5>, Avx2<0>, Avx2<1>, Avx2<2>, Avx2<3>, Avx2<4>, Avx2<5>>;
+using Backends = testing::Types<Ifma<0>, Ifma<1>, Ifma<2>, Ifma<3>, Ifma<4>, Ifma<5>, Ifma<6>, Avx512f<0>,
+                                Avx512f<1>, Avx512f<2>, Avx512f<3>, Avx512f<4>, Avx512f<5>, Avx512f<6>,
+                                Avx2<0>, Avx2<1>, Avx2<2>, Avx2<3>, Avx2<4>, Avx2<5>, Avx2<6>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(SpecialLanes, FieldContract, Backends, SpecialNames);
 
 TEST(SpecialLanes, EveryBackendAndPrimeIsTested) {
@@ -285,7 +285,7 @@ TYPED_TEST(SpecialLaneEdges, Combinations) {
       const std::vector<naive::Limbs> raw[] = {
           this->lanes_from(factors, first, 1), this->lanes_from(reduced, first / 2, 7),
           this->lanes_from(reduced, first / 3 + m, 5), this->lanes_from(reduced, first + 1, 3)};
-      FieldOutputs outputs(9, 0, lanes, this->prime().size());
+      FieldOutputs outputs(11, 0, lanes, this->prime().size());
       TypeParam::with_field(std::vector<naive::Limbs>(lanes, this->prime()), this->bits(), outputs,
                             [&](const auto& f, auto& io) {
                               typename TestFixture::Element a[4], r, rest;
@@ -304,6 +304,10 @@ TYPED_TEST(SpecialLaneEdges, Combinations) {
                               io.store(7, r);
                               f.sub_add_twice(r, a[1], a[2], a[3]);
                               io.store(8, r);
+                              f.sub_both(r, a[1], a[2], a[3]);
+                              io.store(9, r);
+                              f.add_sub_twice(r, a[1], a[2], a[3]);
+                              io.store(10, r);
                             });
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         NaiveField::Element a[4], r, rest;
@@ -324,6 +328,10 @@ TYPED_TEST(SpecialLaneEdges, Combinations) {
         ASSERT_EQ(outputs.numbers[7][lane], r.value);
         field::sub_add_twice(naive_field, r, a[1], a[2], a[3]);
         ASSERT_EQ(outputs.numbers[8][lane], r.value);
+        field::sub_both(naive_field, r, a[1], a[2], a[3]);
+        ASSERT_EQ(outputs.numbers[9][lane], r.value);
+        field::add_sub_twice(naive_field, r, a[1], a[2], a[3]);
+        ASSERT_EQ(outputs.numbers[10][lane], r.value);
       }
     }
   }

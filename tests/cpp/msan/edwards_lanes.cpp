@@ -26,13 +26,13 @@ void fail(const EdwardsLaneBackend& backend, const char* what) {
   std::exit(1);
 }
 
-/// Numbers below 2^252, and below the primes of the kernels; `odd`: odd ones.
-std::vector<Limb> numbers(std::size_t count, std::size_t lanes, Limb seed, bool odd) {
-  std::vector<Limb> r(count * EdwardsBlock::kLimbs * lanes);
+/// Numbers whose highest limb is below 2^52, and which are below the primes of the kernels; `odd`: odd ones.
+std::vector<Limb> numbers(std::size_t count, const EdwardsLaneCalls& calls, Limb seed, bool odd) {
+  std::vector<Limb> r(count * calls.limbs * calls.lanes);
   for (std::size_t i = 0; i < r.size(); ++i) {
     r[i] = 0x9E3779B97F4A7C15 * (i + seed);
-    const std::size_t limb = i / lanes % EdwardsBlock::kLimbs;
-    if (limb + 1 == EdwardsBlock::kLimbs) r[i] >>= 12;
+    const std::size_t limb = i / calls.lanes % calls.limbs;
+    if (limb + 1 == calls.limbs) r[i] >>= 12;
     if (limb == 0 && odd) r[i] |= 1;
   }
   return r;
@@ -47,14 +47,13 @@ Memory aligned(std::size_t bytes) { return Memory(::operator new(bytes, std::ali
 /// Results of a function, with all operands poisoned or not. Constant time is the same for points that are
 /// not on the curve.
 std::vector<Limb> run(const EdwardsLaneCalls& calls, void (*function)(const EdwardsBlock&), bool secret) {
-  std::vector<Limb> x = numbers(kVectors, calls.lanes, 1, false),
-                    y = numbers(kVectors, calls.lanes, 1000, false);
-  std::vector<Limb> scalar = numbers(kVectors, calls.lanes, 2000, false);
-  std::vector<Limb> base_scalar = numbers(kVectors, calls.lanes, 3000, true);
+  std::vector<Limb> x = numbers(kVectors, calls, 1, false), y = numbers(kVectors, calls, 1000, false);
+  std::vector<Limb> scalar = numbers(kVectors, calls, 2000, false);
+  std::vector<Limb> base_scalar = numbers(kVectors, calls, 3000, true);
   const std::size_t entries = calls.base_windows * calls.base_entries;
   const std::size_t vectors = (entries + calls.lanes - 1) / calls.lanes;
-  const std::vector<Limb> table_x = numbers(vectors, calls.lanes, 5, false);
-  const std::vector<Limb> table_y = numbers(vectors, calls.lanes, 7, false);
+  const std::vector<Limb> table_x = numbers(vectors, calls, 5, false);
+  const std::vector<Limb> table_y = numbers(vectors, calls, 7, false);
   const Memory table = aligned(calls.base_bytes), scratch = aligned(calls.scratch_bytes(kVectors));
   EdwardsBlock fill;
   fill.vectors = vectors;
@@ -73,7 +72,7 @@ std::vector<Limb> run(const EdwardsLaneCalls& calls, void (*function)(const Edwa
   block.scalar = scalar.data();
   block.base_scalar = base_scalar.data();
   block.base_table = table.get();
-  block.bits = 255;
+  block.bits = static_cast<unsigned>(64 * calls.limbs - 1);
   block.scratch = scratch.get();
   if (secret) {
     for (auto* operand : {&x, &y, &scalar, &base_scalar})
@@ -83,9 +82,10 @@ std::vector<Limb> run(const EdwardsLaneCalls& calls, void (*function)(const Edwa
   return result;
 }
 
-void check(const EdwardsLaneBackend& backend, void (*function)(const EdwardsBlock&), const char* name) {
-  const std::vector<Limb> expected = run(*backend.calls, function, false);
-  std::vector<Limb> found = run(*backend.calls, function, true);
+void check(const EdwardsLaneBackend& backend, const EdwardsLaneCalls& calls,
+           void (*function)(const EdwardsBlock&), const char* name) {
+  const std::vector<Limb> expected = run(calls, function, false);
+  std::vector<Limb> found = run(calls, function, true);
   const std::size_t bytes = found.size() * sizeof(Limb);
   if (first_poisoned(found.data(), bytes) < 0) fail(backend, "the sanitizer has lost track of the secrets");
   unpoison(found.data(), bytes);
@@ -98,19 +98,20 @@ int check_edwards_lanes() {
   int checks = 0;
   for (const EdwardsLaneBackend& backend : manymod::ecc::lanes::edwards_lane_backends()) {
     if ((manymod::cpu_info().features & backend.needs) != backend.needs) {
-      std::printf("not checked on this processor: Ed25519 and X25519, %s\n", backend.variant);
+      std::printf("not checked on this processor: Edwards and Montgomery curves, %s\n", backend.variant);
       continue;
     }
-    const EdwardsLaneCalls& calls = *backend.calls;
-    check(backend, calls.multiply_base, "multiply_base");
-    check(backend, calls.multiply, "multiply");
-    check(backend, calls.multiply_two, "multiply_two");
-    check(backend, calls.add, "add");
-    check(backend, calls.check, "check");
-    check(backend, calls.lift, "lift");
-    check(backend, calls.ladder, "ladder");
-    checks += 7;
-    std::printf("Ed25519 and X25519, %s: poisoned scalars and points\n", backend.variant);
+    for (const EdwardsLaneCalls* calls : {backend.curves25519, backend.curves448}) {
+      check(backend, *calls, calls->multiply_base, "multiply_base");
+      check(backend, *calls, calls->multiply, "multiply");
+      check(backend, *calls, calls->multiply_two, "multiply_two");
+      check(backend, *calls, calls->add, "add");
+      check(backend, *calls, calls->check, "check");
+      check(backend, *calls, calls->lift, "lift");
+      check(backend, *calls, calls->ladder, "ladder");
+      checks += 7;
+    }
+    std::printf("Ed25519, X25519, Ed448, X448, %s: poisoned scalars and points\n", backend.variant);
   }
   return checks;
 }

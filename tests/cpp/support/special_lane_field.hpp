@@ -73,6 +73,12 @@ class SpecialLaneTestField {
   void sub_add_twice(Element& r, const Element& a, const Element& b, const Element& c) const {
     calls_.sub_add_twice(r, a, b, c);
   }
+  void sub_both(Element& r, const Element& a, const Element& b, const Element& c) const {
+    calls_.sub_both(r, a, b, c);
+  }
+  void add_sub_twice(Element& r, const Element& a, const Element& b, const Element& c) const {
+    calls_.add_sub_twice(r, a, b, c);
+  }
   template <unsigned k = field::kMaxMagnitude>
   void normalize_weak(Element& r, const Element& a) const {
     calls_.normalize_weak[k / 4](r, a);

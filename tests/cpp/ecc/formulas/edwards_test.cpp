@@ -21,6 +21,8 @@ using Element = F::Element;
 using Extended = ecc::edwards::Extended<F>;
 using Prepared = ecc::edwards::Prepared<F>;
 using Cached = ecc::edwards::Cached<F>;
+using PreparedOne = ecc::edwards::PreparedOne<F>;
+using CachedOne = ecc::edwards::CachedOne<F>;
 using Coefficients = ecc::edwards::Coefficients<F>;
 
 struct SmallCurve {
@@ -163,6 +165,39 @@ TEST_P(SmallEdwards, FormulasForMinusOne) {
     ecc::edwards::set_neutral(f, neutral);
     ecc::edwards::add(f, r, p, neutral);
     EXPECT_EQ(affine(r, true), all[i]);
+  }
+}
+
+TEST_P(SmallEdwards, FormulasForOne) {
+  if (c.a != 1) GTEST_SKIP() << "a is not 1";
+  const auto all = points();
+  const Element d = element(c.d);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Extended p = extended(all[i], any_z(i));
+    Extended r;
+    ecc::edwards::double_point_one(f, r, no_t(p));
+    EXPECT_EQ(affine(r, true), sum(all[i], all[i]));
+    ecc::edwards::double_point_one<WithT::no>(f, r, p);
+    EXPECT_EQ(affine(r, false), sum(all[i], all[i]));
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      const Affine negative{(c.p - all[j].x) % c.p, all[j].y};
+      for (const bool minus : {false, true}) {
+        const Affine expected = sum(all[i], minus ? negative : all[j]);
+        PreparedOne prepared;
+        ecc::edwards::prepare(f, prepared, element(all[j].x), element(all[j].y), d);
+        ecc::edwards::negate_where(f, prepared, minus ? ~Limb{0} : 0);
+        ecc::edwards::add(f, r, p, prepared);
+        EXPECT_EQ(affine(r, true), expected);
+        CachedOne cached;
+        ecc::edwards::cache(f, cached, extended(all[j], any_z(i + 5 * j)), d);
+        ecc::edwards::negate_where(f, cached, minus ? ~Limb{0} : 0);
+        r = p;
+        ecc::edwards::add(f, r, r, cached);
+        EXPECT_EQ(affine(r, true), expected);
+        ecc::edwards::add<WithT::no>(f, r, p, cached);
+        EXPECT_EQ(affine(r, false), expected);
+      }
+    }
   }
 }
 

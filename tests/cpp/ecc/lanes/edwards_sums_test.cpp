@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of multiples on Ed25519 in lanes against scalar64's: every number of lanes in use, all widths of
-// buckets, more items than one block has, and equal and opposite points, which meet in buckets.
+// Sums of multiples on Ed25519 and Ed448 in lanes against scalar64's: every number of lanes in use, all
+// widths of buckets, more items than one block has, and equal and opposite points, which meet in buckets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "core/cpu_features.hpp"
@@ -17,19 +17,21 @@
 namespace manymod::test {
 namespace {
 
-constexpr std::size_t kLimbs = 4;
-using Point = std::array<Limb, 2 * kLimbs>;
+using Point = std::vector<Limb>;
 
-class EdwardsSums : public testing::TestWithParam<std::size_t> {
+/// A backend and a curve.
+class EdwardsSums : public testing::TestWithParam<std::tuple<std::size_t, ecc::CurveId>> {
  protected:
-  const ecc::Curve& curve_ = ecc::named_curve(ecc::CurveId::ed25519);
+  const ecc::Curve& curve_ = ecc::named_curve(std::get<1>(GetParam()));
+  const std::size_t limbs_ = curve_.limbs();
   std::unique_ptr<const ecc::PointEngine> exact_ = ecc::scalar64::make_edwards(curve_), engine_;
   std::vector<Limb> scalars_, x_, y_;
   naive::Generator generate_{21};
 
   void SetUp() override {
-    if (GetParam() >= ecc::lanes::edwards_lane_backends().size()) GTEST_SKIP() << "no such lanes";
-    const auto& backend = ecc::lanes::edwards_lane_backends()[GetParam()];
+    const std::size_t index = std::get<0>(GetParam());
+    if (index >= ecc::lanes::edwards_lane_backends().size()) GTEST_SKIP() << "no such lanes";
+    const auto& backend = ecc::lanes::edwards_lane_backends()[index];
     if ((cpu_info().features & backend.needs) != backend.needs)
       GTEST_SKIP() << "this processor does not run " << backend.variant;
     engine_ = ecc::lanes::make_edwards_lanes(curve_, backend);
@@ -37,19 +39,19 @@ class EdwardsSums : public testing::TestWithParam<std::size_t> {
 
   /// Multiples of the generator by random numbers, and random scalars below n.
   void make_terms(std::size_t count) {
-    scalars_.resize(count * kLimbs);
+    scalars_.resize(count * limbs_);
     for (Limb& limb : scalars_) limb = generate_.limb();
-    for (std::size_t i = 0; i < count; ++i) scalars_[i * kLimbs + 3] >>= 4;
+    for (std::size_t i = 0; i < count; ++i) scalars_[(i + 1) * limbs_ - 1] >>= 4;
     x_.resize(scalars_.size());
     y_.resize(scalars_.size());
-    engine_->multiply_base({x_.data(), y_.data(), nullptr}, {scalars_.data(), kLimbs}, {0, count},
+    engine_->multiply_base({x_.data(), y_.data(), nullptr}, {scalars_.data(), limbs_}, {0, count},
                            TimingClass::public_, {});
-    std::rotate(scalars_.begin(), scalars_.begin() + kLimbs, scalars_.end());
+    std::rotate(scalars_.begin(), scalars_.begin() + limbs_, scalars_.end());
   }
   [[nodiscard]] Point sum(const ecc::PointEngine& engine, ecc::ItemRange items) const {
-    Point r;
-    engine.sum({r.data(), r.data() + kLimbs, nullptr}, {scalars_.data(), kLimbs},
-               {{x_.data(), kLimbs}, {y_.data(), kLimbs}}, items, {});
+    Point r(2 * limbs_);
+    engine.sum({r.data(), r.data() + limbs_, nullptr}, {scalars_.data(), limbs_},
+               {{x_.data(), limbs_}, {y_.data(), limbs_}}, items, {});
     return r;
   }
 };
@@ -65,6 +67,8 @@ TEST_P(EdwardsSums, AgreeWithScalars) {
 }
 
 TEST_P(EdwardsSums, SeveralBlocks) {
+  // On Ed448 the scalars of the exact engine take long.
+  if (limbs_ > 4) GTEST_SKIP() << "blocks do not depend on the curve";
   const std::size_t count = 2 * 8192 + 3;
   make_terms(count);
   EXPECT_EQ(sum(*engine_, {0, count}), sum(*exact_, {0, count}));
@@ -75,24 +79,26 @@ TEST_P(EdwardsSums, EqualAndOppositePoints) {
   for (std::size_t i = 1; i < 64; ++i) {
     // Groups of equal terms, of opposite points, and of scalars 0 and n - 1.
     if (i % 4 == 3) continue;
-    std::copy_n(&x_[0], kLimbs, &x_[i * kLimbs]);
-    std::copy_n(&y_[0], kLimbs, &y_[i * kLimbs]);
-    if (i % 4 != 0) std::copy_n(&scalars_[0], kLimbs, &scalars_[i * kLimbs]);
-    if (i % 4 == 2) limbs::negate_mod({&x_[i * kLimbs], kLimbs}, {&x_[i * kLimbs], kLimbs}, curve_.p);
-    if (i % 16 == 4) std::fill_n(&scalars_[i * kLimbs], kLimbs, Limb{0});
+    std::copy_n(&x_[0], limbs_, &x_[i * limbs_]);
+    std::copy_n(&y_[0], limbs_, &y_[i * limbs_]);
+    if (i % 4 != 0) std::copy_n(&scalars_[0], limbs_, &scalars_[i * limbs_]);
+    if (i % 4 == 2) limbs::negate_mod({&x_[i * limbs_], limbs_}, {&x_[i * limbs_], limbs_}, curve_.p);
+    if (i % 16 == 4) std::fill_n(&scalars_[i * limbs_], limbs_, Limb{0});
     if (i % 16 == 12) {
-      std::copy_n(curve_.n.begin(), kLimbs, &scalars_[i * kLimbs]);
-      --scalars_[i * kLimbs];
+      std::copy_n(curve_.n.begin(), limbs_, &scalars_[i * limbs_]);
+      --scalars_[i * limbs_];
     }
   }
   EXPECT_EQ(sum(*engine_, {0, 64}), sum(*exact_, {0, 64}));
   // P and -P with one scalar: the neutral element.
-  Point neutral{};
-  neutral[kLimbs] = 1;
+  Point neutral(2 * limbs_);
+  neutral[limbs_] = 1;
   EXPECT_EQ(sum(*engine_, {1, 3}), neutral);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, EdwardsSums, testing::Range(std::size_t{0}, std::size_t{3}));
+INSTANTIATE_TEST_SUITE_P(Backends, EdwardsSums,
+                         testing::Combine(testing::Range(std::size_t{0}, std::size_t{3}),
+                                          testing::Values(ecc::CurveId::ed25519, ecc::CurveId::ed448)));
 
 }  // namespace
 }  // namespace manymod::test

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/lanes/lookup.avx2.hpp"
+#include "modmul/special_primes/digits29.avx2.hpp"
+
+// See field/special_lanes.avx2.cpp.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-reassoc", "no-ipa-ra")
+#endif
+
+#include "ecc/lanes/edwards_kernels.hpp"
+
+namespace manymod::ecc::lanes {
+
+const EdwardsLaneCalls& avx2_edwards448() {
+  static constexpr EdwardsLaneCalls kCalls =
+      EdwardsKernels<Curves448, special_primes::Digits29Avx2, Lookup32Avx2>::calls();
+  return kCalls;
+}
+
+}  // namespace manymod::ecc::lanes

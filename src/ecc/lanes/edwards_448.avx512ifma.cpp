@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/lanes/lookup.avx512ifma.hpp"
+#include "modmul/special_primes/digits52.avx512ifma.hpp"
+
+// See field/special_lanes.avx512ifma.cpp.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-reassoc", "no-ipa-ra")
+#endif
+
+#include "ecc/lanes/edwards_kernels.hpp"
+
+namespace manymod::ecc::lanes {
+
+const EdwardsLaneCalls& avx512ifma_edwards448() {
+  static constexpr EdwardsLaneCalls kCalls =
+      EdwardsKernels<Curves448, special_primes::Digits52Avx512Ifma, Lookup64>::calls();
+  return kCalls;
+}
+
+}  // namespace manymod::ecc::lanes
