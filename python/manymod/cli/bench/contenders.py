@@ -17,8 +17,9 @@ RATIOS = {
     "one_vs_openssl": ("manymod", "openssl"),
     "threads_vs_openssl_threads": ("manymod_threads", "openssl_threads"),
     "threads_vs_one": ("manymod_threads", "manymod"),
+    "one_vs_libsecp256k1": ("manymod", "libsecp256k1"),
 }
-_LATENCIES = 201
+_LATENCIES = 101
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,19 @@ def in_pool(
 
 
 def interleaved(contenders: Mapping[str, Contender], repetitions: int) -> dict[str, dict[str, float]]:
-    """Rates in items a second, medians, and ratios, medians of those within a repetition."""
+    """Medians of rates in items a second, and of their ratios within a repetition, and spreads of rates.
+
+    A spread is (highest - lowest) / median.
+    """
     rates: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(repetitions):
         for name, contender in contenders.items():
             rates[name].append(contender.count / elapsed(contender.loop)[0])
     return {
         "rates": {name: statistics.median(values) for name, values in rates.items()},
+        "spreads": {
+            name: (max(values) - min(values)) / statistics.median(values) for name, values in rates.items()
+        },
         "ratios": {
             name: statistics.median(a / b for a, b in zip(rates[own], rates[peer], strict=True))
             for name, (own, peer) in RATIOS.items()

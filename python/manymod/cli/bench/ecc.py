@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Throughput of operations on curves, alternating between manymod and OpenSSL; and latencies of one item."""
+"""Throughput of operations on curves, alternating between manymod and others; and latencies of one item."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manymod import _core
 from manymod.cli.bench.contenders import (
     BatchSettings,
     Contender,
@@ -20,7 +23,9 @@ from manymod.cli.bench.contenders import (
     medians,
     repeated,
 )
-from manymod.ecc import Curve, Key
+from manymod.cli.bench.ecc_limit import LANES, LIMIT, instructions
+from manymod.cli.bench.ecc_peers import OpenSsl, Peer, Secp256k1
+from manymod.ecc import Curve, variants
 
 __all__ = ["INCLUDED", "OPERATIONS", "EccCase", "measure", "operations_of"]
 
@@ -30,8 +35,9 @@ INCLUDED = {
     "manymod_threads": "the same, all threads asked for, as many times the batch",
     "openssl": "a loop of calls of the cryptography package on prepared keys, 1 thread",
     "openssl_threads": "the same in a pool of as many threads",
+    "libsecp256k1": "a loop of calls through ctypes on prepared keys, 1 thread; exchange hashes the secret",
 }
-OPERATIONS = ("sign", "verify", "exchange", "public")
+OPERATIONS = ("sign", "verify", "exchange", "public", "recover", "sum")
 #: Items that OpenSSL has in a loop: it computes them one by one, so that more would tell nothing.
 _PEER_ITEMS = 64
 _MESSAGE_BYTES = 32
@@ -39,7 +45,7 @@ _MESSAGE_BYTES = 32
 
 @dataclass(frozen=True)
 class EccCase:
-    """An operation (sign, verify, exchange, public) on a curve."""
+    """An operation on a curve; the sum of products k P is one of as many terms as a batch has items."""
 
     op: str
     curve: Curve
@@ -49,85 +55,36 @@ def operations_of(curve: Curve) -> tuple[str, ...]:
     """The operations that a curve has."""
     if curve.form == "montgomery":
         return ("exchange", "public")
-    return tuple(op for op in OPERATIONS if curve.form == "weierstrass" or op != "exchange")
+    if curve.form == "edwards":
+        return ("sign", "verify", "public", "sum")
+    # ECDSA has no recovery on curves with a cofactor.
+    return tuple(op for op in OPERATIONS if op != "recover" or curve.name != "BLS12-381")
 
 
-class _Peer:
-    """The cryptography package, as far as it has the curve."""
-
-    def __init__(self, curve: Curve) -> None:
-        from cryptography.hazmat.primitives import hashes  # noqa: PLC0415 (optional)
-        from cryptography.hazmat.primitives.asymmetric import (  # noqa: PLC0415
-            ec,
-            ed448,
-            ed25519,
-            x448,
-            x25519,
-        )
-
-        named: dict[str, Any] = {
-            "P-256": ec.SECP256R1,
-            "P-384": ec.SECP384R1,
-            "P-521": ec.SECP521R1,
-            "secp256k1": ec.SECP256K1,
-            "brainpoolP256r1": ec.BrainpoolP256R1,
-            "brainpoolP384r1": ec.BrainpoolP384R1,
-            "brainpoolP512r1": ec.BrainpoolP512R1,
-        }
-        strings: dict[str, Any] = {
-            "Ed25519": (ed25519.Ed25519PrivateKey, ed25519.Ed25519PublicKey),
-            "Ed448": (ed448.Ed448PrivateKey, ed448.Ed448PublicKey),
-            "X25519": (x25519.X25519PrivateKey, x25519.X25519PublicKey),
-            "X448": (x448.X448PrivateKey, x448.X448PublicKey),
-        }
-        usual = {"P-384": hashes.SHA384(), "P-521": hashes.SHA512()}
-        self._curve: Any = named[curve.name]() if curve.name in named else None
-        self._kinds = strings.get(curve.name)
-        self.known = self._curve is not None or self._kinds is not None
-        self._ecdsa, self._ecdh = ec.ECDSA(usual.get(curve.name, hashes.SHA256())), ec.ECDH()
-        self._derive, self._public = ec.derive_private_key, ec.EllipticCurvePublicKey.from_encoded_point
-
-    def private(self, secret: bytes) -> Any:
-        """A private key."""
-        if self._kinds is not None:
-            return self._kinds[0].from_private_bytes(secret)
-        return self._derive(int.from_bytes(secret, "big"), self._curve)
-
-    def public(self, point: bytes) -> Any:
-        """A public key."""
-        if self._kinds is not None:
-            return self._kinds[1].from_public_bytes(point)
-        return self._public(self._curve, point)
-
-    def sign(self, key: Any, message: bytes) -> bytes:
-        """A signature: DER, or that of EdDSA."""
-        signature: bytes = key.sign(message, *([] if self._kinds else [self._ecdsa]))
-        return signature
-
-    def verify(self, key: Any, signature: bytes, message: bytes) -> bool:
-        """True for a valid signature, DER or that of EdDSA; any other raises."""
-        return key.verify(signature, message, *([] if self._kinds else [self._ecdsa])) is None
-
-    def exchange(self, key: Any, other: Any) -> bytes:
-        """The shared secret."""
-        secret: bytes = key.exchange(other) if self._kinds else key.exchange(self._ecdh, other)
-        return secret
-
-    def public_bytes(self, secret: bytes) -> Any:
-        """The public key of a private key."""
-        return self.private(secret).public_key()
+def _peers(curve: Curve) -> dict[str, Peer]:
+    found: dict[str, Peer] = {"openssl": OpenSsl(curve)}
+    if curve.name == "secp256k1":
+        with contextlib.suppress(ImportError):
+            found["libsecp256k1"] = Secp256k1()
+    return found
 
 
 class _Work:
-    """One case: keys, inputs, and the calls of both libraries."""
+    """One case: keys, inputs, and the calls of all libraries."""
 
     def __init__(self, case: EccCase, batch: int) -> None:
-        self.case, self.curve, self.peer = case, case.curve, _Peer(case.curve)
+        self.case, self.curve = case, case.curve
+        self.peers = {name: peer for name, peer in _peers(case.curve).items() if case.op in peer.operations}
         self.secrets, self.public_keys = self.curve.generate(batch)
         self.messages = _random_rows(batch, _MESSAGE_BYTES)
+        self.scalars = _random_rows(batch, self.curve.scalar_bytes) if case.op == "sum" else self.secrets
         self.signatures: Any = None
-        if case.op == "verify":
-            self.signatures = self.curve.sign(self.secrets, self.messages, device="cpu")
+        # What recovery needs is ECDSA, also on SM2.
+        self.how: dict[str, Any] = {"encoding": "recoverable", "low_s": False} if case.op == "recover" else {}
+        if case.op == "recover" and self.curve.name == "SM2":
+            self.how["scheme"] = "ecdsa"
+        if case.op in {"verify", "recover"}:
+            self.signatures = self.curve.sign(self.secrets, self.messages, device="cpu", **self.how)
 
     def own(self, count: int, threads: int) -> Callable[[], Any]:
         """One call of ours for `count` items, at most a batch or whole batches."""
@@ -141,6 +98,12 @@ class _Work:
         if self.case.op == "verify":
             signatures = rows(self.signatures)
             return lambda: self.curve.verify(public_keys, signatures, messages, **where)
+        if self.case.op == "recover":
+            signatures = rows(self.signatures)
+            return lambda: self.curve.recover(signatures, messages, low_s=False, **where)
+        if self.case.op == "sum":
+            scalars = rows(self.scalars)
+            return lambda: self.curve.msm(scalars, public_keys, **where)
         if self.case.op == "sign":
             return lambda: self.curve.sign(secrets, messages, **where)
         if self.case.op == "exchange":
@@ -148,51 +111,54 @@ class _Work:
             return lambda: self.curve.exchange(secrets, others, **where)
         return lambda: self.curve.public_keys(secrets, **where)
 
-    def peer_items(self) -> tuple[list[Any], Callable[[Any], Any]]:
-        """Prepared items of the other library, and its call for one."""
+    def peer_items(self, peer: Peer) -> tuple[list[Any], Callable[[Any], Any]]:
+        """Prepared items of another library, and its call for one."""
         count = min(len(self.secrets), _PEER_ITEMS)
         secrets = [row.tobytes() for row in self.secrets[:count]]
         messages = [row.tobytes() for row in self.messages[:count]]
-        publics = [self.peer.public(row.tobytes()) for row in self.public_keys[:count]]
+        publics = [peer.public(row.tobytes()) for row in self.public_keys[:count]]
         if self.case.op == "public":
-            return secrets, self.peer.public_bytes
-        privates = [self.peer.private(secret) for secret in secrets]
+            return secrets, lambda secret: peer.public_of(peer.private(secret))
+        if self.case.op == "recover":
+            signatures = [row.tobytes() for row in self.signatures[:count]]
+            return list(zip(signatures, messages, strict=True)), lambda item: peer.recover(*item)
+        privates = [peer.private(secret) for secret in secrets]
         if self.case.op == "sign":
-            return list(zip(privates, messages, strict=True)), lambda item: self.peer.sign(*item)
+            return list(zip(privates, messages, strict=True)), lambda item: peer.sign(*item)
         if self.case.op == "exchange":
             pairs = zip(privates, publics[-1:] + publics[:-1], strict=True)
-            return list(pairs), lambda item: self.peer.exchange(*item)
-        signatures = self.curve.sign(secrets, messages, encoding=self._encoding, device="cpu")
-        return list(zip(publics, signatures, messages, strict=True)), lambda item: self.peer.verify(*item)
+            return list(pairs), lambda item: peer.exchange(*item)
+        signatures = self.curve.sign(secrets, messages, encoding=peer.encoding, device="cpu")
+        return list(zip(publics, signatures, messages, strict=True)), lambda item: peer.verify(*item)
 
-    @property
-    def _encoding(self) -> Any:
-        return "der" if self.curve.form == "weierstrass" else "raw"
-
-    def check(self) -> None:
+    def check(self, peer: Peer) -> None:
         """Raise ArithmeticError unless both libraries agree on the items of the other one."""
-        items, call = self.peer_items()
+        items, call = self.peer_items(peer)
         theirs, ours = [call(item) for item in items], self.own(len(items), 1)()
         if self.case.op == "verify":
             good = all(theirs) and bool(np.all(ours))
         elif self.case.op == "sign":
-            messages = [message for _, message in items]
-            keys = [row.tobytes() for row in self.public_keys[: len(items)]]
-            how: Any = {"encoding": self._encoding, "low_s": False}
-            good = all(self.curve.verify(keys, theirs, messages, **how))
-            signatures = self.curve.sign(
-                [row.tobytes() for row in self.secrets[: len(items)]], messages, **how
-            )
-            for (private, message), signature in zip(items, signatures, strict=True):
-                self.peer.verify(private.public_key(), signature, message)
+            good = self._are_signatures(peer, items, theirs)
         elif self.case.op == "exchange":
-            good = [row.tobytes() for row in ours] == theirs
+            good = all(
+                peer.is_secret(row.tobytes(), secret) for row, secret in zip(ours, theirs, strict=True)
+            )
         else:
-            good = [Key.from_cryptography(key).public_bytes() for key in theirs] == [
-                row.tobytes() for row in ours
-            ]
+            good = [peer.public_bytes(key) for key in theirs] == [row.tobytes() for row in ours]
         if not good:
             raise ArithmeticError(f"{self.case.op} on {self.curve.name}: results differ")
+
+    def _are_signatures(self, peer: Peer, items: list[Any], theirs: list[bytes]) -> bool:
+        """Whether each library accepts the signatures of the other one."""
+        messages = [message for _, message in items]
+        keys = [row.tobytes() for row in self.public_keys[: len(items)]]
+        how: Any = {"encoding": peer.encoding, "low_s": None if peer.encoding == "raw" else False}
+        ours = self.curve.sign([row.tobytes() for row in self.secrets[: len(items)]], messages, **how)
+        accepted = [
+            peer.verify(peer.public_of(private), signature, message)
+            for (private, message), signature in zip(items, ours, strict=True)
+        ]
+        return all(accepted) and all(self.curve.verify(keys, theirs, messages, **how))
 
 
 def _random_rows(count: int, width: int) -> NDArray[np.uint8]:
@@ -201,15 +167,18 @@ def _random_rows(count: int, width: int) -> NDArray[np.uint8]:
 
 def _contenders(work: _Work, settings: BatchSettings, pool: ThreadPoolExecutor) -> dict[str, Contender]:
     batch, many = settings.batch, settings.batch * settings.threads
-    found = {"manymod": repeated(work.own(batch, 1), batch, settings.seconds)}
+
+    def of(items: int, threads: int) -> Contender:
+        return repeated(work.own(items, threads), items, settings.seconds)
+
+    found = {"manymod": of(batch, 1)}
     if settings.threads > 1:
-        found["manymod_threads"] = repeated(work.own(many, settings.threads), many, settings.seconds)
-    if not work.peer.known:
-        return found
-    work.check()
-    items, call = work.peer_items()
-    found["openssl"] = repeated(lambda: [call(item) for item in items], len(items), settings.seconds)
-    if settings.threads > 1:
+        found["manymod_threads"] = of(many, settings.threads)
+    for name, peer in work.peers.items():
+        work.check(peer)
+        found[name] = _loop(*work.peer_items(peer), settings.seconds)
+    if settings.threads > 1 and "openssl" in work.peers:
+        items, call = work.peer_items(work.peers["openssl"])
         shared = items * settings.threads
 
         def loop() -> Sequence[Any]:
@@ -219,25 +188,56 @@ def _contenders(work: _Work, settings: BatchSettings, pool: ThreadPoolExecutor) 
     return found
 
 
+def _loop(items: list[Any], call: Callable[[Any], Any], seconds: float) -> Contender:
+    return repeated(lambda: [call(item) for item in items], len(items), seconds)
+
+
 def _latencies(work: _Work) -> dict[str, float]:
-    """Microseconds of one item: a call of ours, one of OpenSSL."""
+    """Microseconds of one item: a call of ours, one of each other library."""
     calls: dict[str, Callable[[], Any]] = {"manymod": work.own(1, 1)}
-    if work.peer.known:
-        items, call = work.peer_items()
-        calls["openssl"] = lambda: call(items[0])
+    for name, peer in work.peers.items():
+        items, call = work.peer_items(peer)
+        calls[name] = lambda items=items, call=call: call(items[0])  # type: ignore[misc]
     return medians(calls)
 
 
+def _rate(settings: BatchSettings) -> float | None:
+    """Rate of the limit's instruction, the best of some, as others on the machine only slow it down."""
+    measured = [_core.instruction_rate(LIMIT, settings.seconds / 10) for _ in range(settings.repetitions)]
+    known = [rate for rate in measured if rate is not None]
+    return max(known) if known else None
+
+
+def _limit(case: EccCase, batch: int, rate: float | None, found: Mapping[str, Any]) -> dict[str, Any]:
+    """The limit of one thread, where the variant that computes is the one that it counts."""
+    if rate is None or variants(case.curve)[0] != "lanes.ifma52":
+        return {}
+    count = instructions(case.op, case.curve, batch)
+    limit = LANES * rate / count
+    return {
+        "instructions": count,
+        "instruction_rate": rate,
+        "limit": limit,
+        "percent_of_limit": 100 * found["rates"]["manymod"] / limit,
+    }
+
+
 def measure(case: EccCase, settings: BatchSettings) -> dict[str, Any]:
-    """Rates (items a second, medians), ratios (medians over the repetitions) and latencies."""
+    """Rates (items a second, medians), their spread, ratios (medians over the repetitions), and latencies."""
     work = _Work(case, settings.batch)
     elapsed(work.own(settings.batch, 1))  # what a curve needs is precomputed by the first call
     with ThreadPoolExecutor(settings.threads) as pool:
-        measured = interleaved(_contenders(work, settings, pool), settings.repetitions)
+        contenders = _contenders(work, settings, pool)
+        before = _rate(settings)
+        measured = interleaved(contenders, settings.repetitions)
+        after = _rate(settings)
+    rate = None if before is None or after is None else statistics.mean((before, after))
     return {
         "op": case.op,
         "curve": case.curve.name,
+        "variant": variants(case.curve)[0],
         "batch": settings.batch,
         **measured,
+        **_limit(case, settings.batch, rate, measured),
         "latency_us": _latencies(work),
     }

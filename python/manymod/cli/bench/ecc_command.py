@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`manymod bench ecc`: elliptic curves beside OpenSSL, as the cryptography package calls it, in one run."""
+"""`manymod bench ecc`: elliptic curves beside OpenSSL and libsecp256k1 in one run."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from manymod import ecc
 from manymod._extras import missing_extra
 from manymod.cli.bench.contenders import BatchSettings
 from manymod.cli.bench.ecc import INCLUDED, OPERATIONS, EccCase, measure, operations_of
+from manymod.cli.bench.ecc_limit import LIMIT_TEXT
 from manymod.cli.bench.openssl_report import environment, rates_table
 from manymod.cli.bench.report import with_report_options, write_report
 from manymod.cli.options import operations_option, threads_option
@@ -21,7 +23,6 @@ from manymod.cli.progress import make_bar, output_console
 
 __all__ = ["bench_ecc"]
 
-CURVES = ("P-256", "P-384", "P-521", "secp256k1", "SM2", "Ed25519", "X25519")
 QUICK_CURVES = ("P-256", "Ed25519", "X25519")
 
 
@@ -44,15 +45,20 @@ def _print(report: dict[str, Any], console: Console) -> None:
     console.print("Messages of 32 bytes, the usual hash of the curve. Included in the time:")
     for name, text in report["included"].items():
         console.print(f"  {name}: {text}")
+    console.print(f"Limit: {report['limit']}.")
     console.print(f"{report['method']}.")
 
 
 @click.command("ecc", short_help="Elliptic curves beside OpenSSL.")
 @with_report_options
-@click.option("--curves", callback=_curves, help=f"Curves. [default: {','.join(CURVES)}]")
+@click.option("--curves", callback=_curves, help="Curves, as in P-256,Ed448. [default: all]")
 @operations_option(list(OPERATIONS), f"Operations. [default: {','.join(OPERATIONS)}]")
-@click.option("--batch", type=click.IntRange(1), default=4096, show_default=True, help="Items of a batch.")
+@click.option("--batch", type=click.IntRange(1), default=1024, show_default=True, help="Items of a batch.")
+@click.option("--terms", type=click.IntRange(1), default=1 << 14, show_default=True, help="Terms of a sum.")
 @threads_option("CPU threads of the columns with several; 0: all.")
+@click.option(
+    "--seconds", type=click.FloatRange(0.001), default=0.1, show_default=True, help="Time of a repetition."
+)
 @click.option("--quick", is_flag=True, help="Few curves, less time for each.")
 def bench_ecc(
     as_json: bool,
@@ -60,20 +66,23 @@ def bench_ecc(
     curves: list[ecc.Curve] | None,
     ops: list[str],
     batch: int,
+    terms: int,
     threads: int,
+    seconds: float,
     quick: bool,
 ) -> None:
-    """Measure signing, verifying, key agreement and public keys on the CPU, beside OpenSSL.
+    """Measure signatures, key agreement, public keys, recovery and sums on the CPU, beside OpenSSL.
 
-    OpenSSL is the one that the cryptography package brings, where it has the curve. Results are checked by
-    the other library, by samples.
+    OpenSSL is the one that the cryptography package brings, where it has the curve. libsecp256k1 is that of
+    the system, if it has one. Results are checked by the other library, by samples. All curves take some
+    five minutes.
     """
-    chosen = curves or [ecc.Curve.named(name) for name in (QUICK_CURVES if quick else CURVES)]
+    chosen = curves or ([ecc.Curve.named(name) for name in QUICK_CURVES] if quick else ecc.named_curves())
     settings = BatchSettings(
         threads=threads or manymod.get_threads(),
         batch=batch,
-        seconds=0.02 if quick else 0.3,
-        repetitions=3 if quick else 7,
+        seconds=min(seconds, 0.02) if quick else seconds,
+        repetitions=3 if quick else 5,
     )
     try:
         cases = [
@@ -81,11 +90,12 @@ def bench_ecc(
         ]
         if not cases:
             raise click.UsageError("none of the curves has such an operation")
-        report = environment(settings, INCLUDED)
+        report = {**environment(settings, INCLUDED), "bench": "ecc", "limit": LIMIT_TEXT}
         report["results"] = []
         with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
             for case in bar.track(cases, description="measuring"):
-                report["results"].append(measure(case, settings))
+                of_case = replace(settings, batch=terms) if case.op == "sum" else settings
+                report["results"].append(measure(case, of_case))
     except ImportError as error:
         raise click.ClickException(str(missing_extra("bench ecc", "bench"))) from error
     except (ArithmeticError, manymod.ManymodError) as error:

@@ -13,7 +13,12 @@ from manymod.cli.bench.report import machine, number, versions
 
 __all__ = ["environment", "rates_table"]
 
-_LATENCIES = {"manymod": "1-item call", "signer": "idle Signer", "openssl": "OpenSSL call"}
+_LATENCIES = {
+    "manymod": "1-item call",
+    "signer": "idle Signer",
+    "openssl": "OpenSSL call",
+    "libsecp256k1": "libsecp256k1 call",
+}
 
 
 def environment(settings: BatchSettings, included: Mapping[str, str]) -> dict[str, Any]:
@@ -32,7 +37,8 @@ def environment(settings: BatchSettings, included: Mapping[str, str]) -> dict[st
         "threads": settings.threads,
         "included": dict(included),
         "method": f"medians of {settings.repetitions} interleaved repetitions of about {settings.seconds} s; "
-        "ratios are medians of the ratios within a repetition; latencies are medians of single calls",
+        "spreads are (highest - lowest) / median; ratios are medians of the ratios within a repetition; "
+        "latencies are medians of single calls",
     }
 
 
@@ -55,18 +61,23 @@ def rates_table(report: Mapping[str, Any], columns: Mapping[str, str]) -> Table:
         "openssl_threads": f"OpenSSL, {threads} threads",
         "threads_vs_openssl_threads": "ratio",
     }
+    if any("libsecp256k1" in row["rates"] for row in report["results"]):
+        rates |= {"libsecp256k1": "libsecp256k1, 1 thread", "one_vs_libsecp256k1": "ratio"}
+    limited = any("percent_of_limit" in row for row in report["results"])
     latencies = {
         name: heading
         for name, heading in _LATENCIES.items()
         if any(name in row["latency_us"] for row in report["results"])
     }
-    for heading in (*rates.values(), *latencies.values()):
+    for heading in (*rates.values(), *(["of limit"] if limited else []), *latencies.values()):
         table.add_column(heading, justify="right")
     for row in report["results"]:
         cells = [
             f"{row['ratios'][name]:.2f}x" if name in row["ratios"] else number(row["rates"].get(name))
             for name in rates
         ]
+        if limited:
+            cells.append(f"{row['percent_of_limit']:.0f} %" if "percent_of_limit" in row else "")
         times = [
             f"{row['latency_us'][name]:,.0f} us" if name in row["latency_us"] else "" for name in latencies
         ]
