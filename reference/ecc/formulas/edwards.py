@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Twisted Edwards curves: extended coordinates (X, Y, Z, T) with x = X / Z, y = Y / Z, T Z = X Y.
 
-For a = 1 projective coordinates (X, Y, Z).
+For a = 1 also projective coordinates (X, Y, Z).
 
 Sources: Hisil, Wong, Carter, Dawson 2008 (EFD twisted/extended-1, extended); Bernstein, Lange 2007 (EFD
 edwards/projective); RFC 8032, sections 5.1.4 and 5.2.4.
@@ -62,6 +62,31 @@ def double(p: Quadruple[N]) -> Quadruple[N]:
     return e * f, g * h, f * g, e * h
 
 
+def _complex(p: Quadruple[N], x2: N, y2: N) -> tuple[N, N]:
+    """X1 y2 + Y1 x2 and Y1 y2 - X1 x2 by three products (Gauss)."""
+    x1, y1, _, _ = p
+    s = y2 * (x1 + y1)
+    return s - y1 * (y2 - x2), s - x1 * (x2 + y2)
+
+
+def add_one(p: Quadruple[N], q: Quadruple[N], d: N) -> Quadruple[N]:
+    """``p + q`` for a = 1, as ``src/ecc/formulas/edwards.hpp`` adds points whose d T is cached."""
+    (_, _, z1, t1), (x2, y2, z2, t2) = p, q
+    e, h = _complex(p, x2, y2)
+    c, dd = t1 * (d * t2), z1 * z2
+    f, g = dd - c, dd + c
+    return e * f, g * h, f * g, e * h
+
+
+def double_one(p: Quadruple[N]) -> Quadruple[N]:
+    """``2 p`` for a = 1; it does not read T."""
+    x1, y1, z1, _ = p
+    a, b, c = x1.sqr(), y1.sqr(), z1.sqr()
+    e, f = (x1 + y1).sqr() - a - b, a + b - 2 * c
+    g, h = a + b, a - b
+    return e * f, g * h, f * g, e * h
+
+
 def add_projective(p: Triple[N], q: Triple[N], d: N) -> Triple[N]:
     """``p + q`` for a = 1."""
     (x1, y1, z1), (x2, y2, z2) = p, q
@@ -107,6 +132,10 @@ FORMULAS = table(
         exceptions="P = Q gives (0, 0, 0, 0); the same where P - Q has order 2 or 4",
     ),
     Formula("dbl-2008-hwcd", "EFD twisted/extended-1", Cost(4, 4, 0, 6), double, ("extended",), "extended"),
+    Formula("add-2008-hwcd a1", "EFD twisted/extended", Cost(9, 0, 1, 7), add_one, _TWO, "extended", ("d",)),
+    Formula(
+        "dbl-2008-hwcd a1", "EFD twisted/extended", Cost(4, 4, 0, 8), double_one, ("extended",), "extended"
+    ),
     Formula(
         "add-2007-bl edwards",
         "EFD edwards/projective",

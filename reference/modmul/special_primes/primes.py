@@ -33,17 +33,21 @@ Count = tuple[int, int]
 P256_TERMS = ((1, 256), (-1, 224), (1, 192), (1, 96))
 SM2_TERMS = ((1, 256), (-1, 224), (-1, 96), (1, 64))
 P384_TERMS = ((1, 384), (-1, 128), (-1, 96), (1, 32))
+CURVE448_TERMS = ((1, 448), (-1, 224))
 
 
 @dataclass(frozen=True)
 class SpecialPrime:
-    """A prime and its three models, made anew at each call so that counters start at 0."""
+    """A prime and its models, made anew at each call so that counters start at 0.
+
+    Without a model in words, their counts are 0: no GPU computes modulo the prime.
+    """
 
     name: str
     p: int
     ifma: Callable[[], DigitField]
     muludq: Callable[[], DigitField]
-    words: Callable[[], WordField]
+    words: Callable[[], WordField] | None
     ifma_count: Count
     muludq_count: Count
     words_count: Count
@@ -123,5 +127,17 @@ PRIMES = (
         (289, 153),
         (53, 73),
         (118, 148),
+    ),
+    SpecialPrime(
+        "2^448 - 2^224 - 1",
+        2**448 - 2**224 - 1,
+        lambda: SparseMontgomery(CURVE448_TERMS, Ifma()),
+        lambda: SparseMontgomery(CURVE448_TERMS, Muludq()),
+        None,
+        (198, 126),
+        (256, 136),
+        (0, 0),
+        (51, 67),
+        (0, 0),
     ),
 )

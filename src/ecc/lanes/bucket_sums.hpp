@@ -10,11 +10,15 @@
 //
 // buckets are folded in halves, and each bit of j gets a sum of its own. All windows are folded at the same
 // time, and the sums of the bits are added by doublings at the end.
+//
+// With an endomorphism, in sums of few terms, k P is two terms, +-k1 P and +-k2 phi(P), of half the bits: as
+// many additions to buckets in half as many windows, whose folds and doublings are saved.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "ecc/lanes/lane_block.hpp"
@@ -23,8 +27,12 @@
 
 namespace manymod::ecc::lanes {
 
-/// Fewer terms are added faster one by one.
-inline constexpr std::size_t kMinBucketTerms = 64;
+/// Fewer terms are added faster by scalar64. The doublings at the end, of one vector alone, take as long as
+/// its sum of some 4 to 10 terms with digits of 52 bits, and of up to 32 with those of 29 (measured on Zen
+/// 4).
+constexpr std::size_t min_bucket_terms(const PointLaneCalls& calls) {
+  return calls.digit_bits == 52 ? 16 : 32;
+}
 /// Terms that are added by one set of buckets: few where additions are so fast that they wait for rows from
 /// beyond the second-level cache (measured on Zen 4: 2^14 rows of 256 bits take 2 MiB).
 constexpr std::size_t most_bucket_terms(const PointLaneCalls& calls) {
@@ -33,7 +41,7 @@ constexpr std::size_t most_bucket_terms(const PointLaneCalls& calls) {
 
 class BucketSums {
  public:
-  /// For at most `terms` terms, kMinBucketTerms <= terms <= most_bucket_terms. The operands must outlive it.
+  /// For at most `terms` terms, min_bucket_terms <= terms <= most_bucket_terms. The operands must outlive it.
   BucketSums(const Curve& curve, const PointLaneCalls& calls, const PointBlock& constants, std::size_t terms);
 
   /// r[0] = the sum of k_i P_i over `items`; @return false, with r undefined, once a stop is requested. Exact
@@ -42,6 +50,12 @@ class BucketSums {
                const StopToken& stop);
 
  private:
+  /// A term as buckets have it: +-scalar times the point of a row.
+  struct Term {
+    std::span<const Limb> scalar;
+    Limb negative;
+    std::size_t row;
+  };
   /// Some points each: group g has references[begin[g]] up to references[begin[g + 1]].
   struct Groups {
     std::vector<RowReference> references;
@@ -50,22 +64,28 @@ class BucketSums {
 
   const Curve& curve_;
   const PointLaneCalls& calls_;
-  unsigned width_;  ///< of a window
+  std::size_t parts_;  ///< terms of an item
+  unsigned bits_;      ///< of their scalars
+  unsigned width_;     ///< of a window
   std::size_t windows_;
   std::size_t buckets_;   ///< of a window
   std::size_t together_;  ///< windows whose buckets are filled at the same time
-  /// First rows: of points, of the sums of buckets and of their folds, and of other sums. Row 0 is infinity.
-  std::size_t bucket_rows_, fold_rows_, work_rows_;
+  /// First rows: of images of points, of the sums of buckets and of their folds, and of other sums. Row 0 is
+  /// infinity, and points are in those from 1 on.
+  std::size_t image_rows_, bucket_rows_, fold_rows_, work_rows_;
   std::unique_ptr<Limb[]> memory_;
   Limb* rows_;
   LaneBlock block_;
   Groups groups_;
   std::vector<RowReference> left_, right_;  ///< pairs to be added
   std::vector<RowReference> digits_;
+  std::vector<Limb> halves_, negative_;  ///< scalars of two parts, k1 of all items before k2, and their signs
   /// Buckets of all windows.
   std::vector<RowReference> sums_;
 
   void write_points(const PointRows& points, ItemRange items);
+  void split_scalars(const NumberRows& k, ItemRange items);
+  [[nodiscard]] Term term(const NumberRows& k, ItemRange items, std::size_t index) const;
   std::size_t add_pairs(std::size_t first_row);
   bool reduce(std::size_t first_row, const StopToken& stop);
   bool fill_buckets(const NumberRows& k, ItemRange items, std::size_t first, std::size_t count,

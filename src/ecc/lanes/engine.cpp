@@ -126,7 +126,7 @@ class LaneEngine final : public PointEngine {
 
   void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
            const StopToken& stop) const override {
-    if (items.size() < kMinBucketTerms) return exact_->sum(r, k, points, items, stop);
+    if (items.size() < min_bucket_terms(calls_)) return exact_->sum(r, k, points, items, stop);
     const std::size_t most = std::min(items.size(), most_bucket_terms(calls_));
     BucketSums sums(curve(), calls_, constants_, most);
     // The sum of the parts so far, the next part, and both.

@@ -94,7 +94,7 @@ void LaneBlock::load_second_points(const PointRows& points) {
 void LaneBlock::load_base_scalars(const NumberRows& k) {
   const std::size_t limbs = curve_.scalar_limbs();
   std::vector<Limb> number(limbs);
-  OddScalar odd{number, 0};
+  SignedScalar odd{number, 0};
   for (std::size_t slot = 0; slot < slots(); ++slot) {
     make_odd(odd, {k[item(slot)], limbs}, curve_.n);
     Limb* const row = base_scalar_ + at(slot, limbs + 1);
@@ -108,7 +108,7 @@ void LaneBlock::load_base_scalars(const NumberRows& k) {
 void LaneBlock::load_scalars(const NumberRows& k) {
   const std::size_t limbs = term_limbs(curve_, calls_), terms = calls_.terms;
   std::vector<Limb> numbers(terms * limbs);
-  OddScalar odd[2] = {{std::span(numbers).first(limbs), 0}, {std::span(numbers).last(limbs), 0}};
+  SignedScalar odd[2] = {{std::span(numbers).first(limbs), 0}, {std::span(numbers).last(limbs), 0}};
   for (std::size_t slot = 0; slot < slots(); ++slot) {
     const Limb* const scalar = k[item(slot)];
     if (terms == 2) {

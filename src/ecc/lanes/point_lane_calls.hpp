@@ -64,8 +64,8 @@ inline constexpr Limb kInfinityWord = ~Limb{0};
 struct PointSumCalls {
   std::size_t row_words;
   std::size_t scratch_bytes;  ///< of add_rows
-  /// Rows of the points P, one after the other.
-  void (*write_rows)(const PointBlock& block, Limb* rows);
+  /// Rows of the points P, one after the other, and with an endomorphism those of their images.
+  void (*write_rows)(const PointBlock& block, Limb* rows, Limb* images);
   /// Row result + i = the sum of the points left[i] and right[i], for i < count rounded up to whole vectors:
   /// none of these rows.
   void (*add_rows)(const PointBlock& block, Limb* rows, const RowReference* left, const RowReference* right,

@@ -48,24 +48,33 @@ class PointSums : LanePoints<Curve, Arch> {
 
  public:
   static constexpr PointSumCalls calls() {
-    return {kRowWords, kVectors * sizeof(Pair),
-            [](const PointBlock& block, Limb* rows) { PointSums(block).write_rows(rows); },
-            [](const PointBlock& block, Limb* rows, const RowReference* left, const RowReference* right,
-               std::size_t count,
-               std::size_t result) { PointSums(block).add_rows(rows, left, right, count, result); },
-            [](const PointBlock& block, const Limb* rows, const RowReference* terms, std::size_t count) {
-              PointSums(block).sum_by_bits(rows, terms, count);
-            }};
+    return {
+        kRowWords, kVectors * sizeof(Pair),
+        [](const PointBlock& block, Limb* rows, Limb* images) { PointSums(block).write_rows(rows, images); },
+        [](const PointBlock& block, Limb* rows, const RowReference* left, const RowReference* right,
+           std::size_t count,
+           std::size_t result) { PointSums(block).add_rows(rows, left, right, count, result); },
+        [](const PointBlock& block, const Limb* rows, const RowReference* terms, std::size_t count) {
+          PointSums(block).sum_by_bits(rows, terms, count);
+        }};
   }
 
  private:
   using Base::Base;
 
-  void write_rows(Limb* rows) const {
+  void write_rows(Limb* rows, [[maybe_unused]] Limb* images) const {
     Affine p;
     for (std::size_t v = 0; v < b.vectors; ++v) {
+      const std::size_t at = v * kLanes * kRowWords;
+      const Mask infinite = Base::load(b.p_infinite, v);
       Base::enter(p, v);
-      store_rows(rows + v * kLanes * kRowWords, p, Base::load(b.p_infinite, v));
+      store_rows(rows + at, p, infinite);
+      if constexpr (Curve::kEndomorphism) {
+        Element root;
+        Base::from_limbs(root, b.cube_root);
+        f.mul(p.x, p.x, root);
+        store_rows(images + at, p, infinite);
+      }
     }
   }
 

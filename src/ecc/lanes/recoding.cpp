@@ -57,7 +57,7 @@ void rounded_quotient(Limb (&c)[kHalfLimbs], std::span<const Limb, kScalarLimbs>
 }
 
 /// The number as its magnitude and sign.
-void leave(OddScalar& r, const Half& x) {
+void leave(SignedScalar& r, const Half& x) {
   r.negative = word::mask_from_bit(x.limb[kHalfLimbs - 1] >> (kLimbBits - 1));
   Limb carry = r.negative & 1;
   for (std::size_t i = 0; i < kHalfLimbs; ++i) {
@@ -65,9 +65,25 @@ void leave(OddScalar& r, const Half& x) {
   }
 }
 
+/// k1 + k2 lambda = k mod n: see ecc/endomorphism.hpp.
+void split_halves(Half& k1, Half& k2, std::span<const Limb, kLimbs> k) {
+  Limb c1[kHalfLimbs], c2[kHalfLimbs];
+  rounded_quotient(c1, k, kNumbers.g1);
+  rounded_quotient(c2, k, kNumbers.g2);
+  k1 = {{k[0], k[1], k[2]}};
+  k2 = {};
+  subtract_product(k1, c1, kNumbers.a1);
+  subtract_product(k1, c2, kNumbers.a2);
+  Limb minus_c1[kHalfLimbs], borrow = 0;
+  for (std::size_t i = 0; i < kHalfLimbs; ++i) minus_c1[i] = word::sub_borrow(0, c1[i], borrow);
+  subtract_product(k2, minus_c1, kNumbers.minus_b1);
+  subtract_product(k2, c2, kNumbers.a1);
+  for (auto* secret : {&c1, &c2, &minus_c1}) wipe(*secret);
+}
+
 }  // namespace
 
-void make_odd(OddScalar& r, std::span<const Limb> k, std::span<const Limb> n) {
+void make_odd(SignedScalar& r, std::span<const Limb> k, std::span<const Limb> n) {
   r.negative = word::mask_from_bit(~k[0] & 1);
   // With even k, n - k = n + ~k + 1.
   Limb borrow = 0;
@@ -77,27 +93,18 @@ void make_odd(OddScalar& r, std::span<const Limb> k, std::span<const Limb> n) {
   }
 }
 
-void round_up_to_odd(OddScalar& r, std::span<const Limb> k) {
+void round_up_to_odd(SignedScalar& r, std::span<const Limb> k) {
   std::copy(k.begin(), k.end(), r.magnitude.begin());
   r.negative = word::mask_from_bit(~k[0] & 1);
   r.magnitude[0] |= 1;
 }
 
-void split_odd(OddScalar& r1, OddScalar& r2, std::span<const Limb, 4> k) {
-  Limb c1[kHalfLimbs], c2[kHalfLimbs];
-  rounded_quotient(c1, k, kNumbers.g1);
-  rounded_quotient(c2, k, kNumbers.g2);
-  Half k1 = {{k[0], k[1], k[2]}}, k2 = {};
-  subtract_product(k1, c1, kNumbers.a1);
-  subtract_product(k1, c2, kNumbers.a2);
-  Limb minus_c1[kHalfLimbs], borrow = 0;
-  for (std::size_t i = 0; i < kHalfLimbs; ++i) minus_c1[i] = word::sub_borrow(0, c1[i], borrow);
-  subtract_product(k2, minus_c1, kNumbers.minus_b1);
-  subtract_product(k2, c2, kNumbers.a1);
+void split_odd(SignedScalar& r1, SignedScalar& r2, std::span<const Limb, 4> k) {
+  Half k1, k2;
+  split_halves(k1, k2, k);
   // Make both odd: see ecc/endomorphism.hpp.
   const Limb first = word::mask_from_bit(~k1.limb[0] & 1);
-  Limb part[kHalfLimbs], minus_part[kHalfLimbs];
-  borrow = 0;
+  Limb part[kHalfLimbs], minus_part[kHalfLimbs], borrow = 0;
   for (std::size_t i = 0; i < kHalfLimbs; ++i) {
     part[i] = kNumbers.a1[i] & first;
     minus_part[i] = word::sub_borrow(0, kNumbers.minus_b1[i] & first, borrow);
@@ -109,7 +116,15 @@ void split_odd(OddScalar& r1, OddScalar& r2, std::span<const Limb, 4> k) {
   subtract_product(k2, second, kNumbers.a1);
   leave(r1, k1);
   leave(r2, k2);
-  for (auto* secret : {&c1, &c2, &minus_c1}) wipe(*secret);
+  wipe(k1.limb);
+  wipe(k2.limb);
+}
+
+void split(SignedScalar& r1, SignedScalar& r2, std::span<const Limb, 4> k) {
+  Half k1, k2;
+  split_halves(k1, k2, k);
+  leave(r1, k1);
+  leave(r2, k2);
   wipe(k1.limb);
   wipe(k2.limb);
 }

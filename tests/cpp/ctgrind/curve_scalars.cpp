@@ -23,7 +23,7 @@ void declassify(std::span<T> secret) {
   VALGRIND_MAKE_MEM_DEFINED(secret.data(), secret.size_bytes());
 }
 
-void require(OddScalar& r, const char* what) {
+void require(SignedScalar& r, const char* what) {
   declassify(r.magnitude);
   declassify(std::span(&r.negative, 1));
   if ((r.magnitude[0] & 1) == 1 && (r.negative == 0 || r.negative == ~Limb{0})) return;
@@ -37,12 +37,12 @@ void run(CurveId id, Limb lowest) {
   k.front() = lowest;
   k.back() = curve.n.back() >> 1;
   VALGRIND_MAKE_MEM_UNDEFINED(k.data(), k.size() * sizeof(Limb));
-  OddScalar odd{magnitude, 0};
+  SignedScalar odd{magnitude, 0};
   make_odd(odd, k, curve.n);
   require(odd, "make_odd");
   if (id != CurveId::secp256k1) return;
   Limb first[kHalfLimbs], second[kHalfLimbs];
-  OddScalar half[] = {{first, 0}, {second, 0}};
+  SignedScalar half[] = {{first, 0}, {second, 0}};
   split_odd(half[0], half[1], std::span<const Limb, 4>(k.data(), 4));
   require(half[0], "split_odd");
   require(half[1], "split_odd");

@@ -71,7 +71,7 @@ class Halves : public testing::Test {
     HalfScalar half[2];
     split_odd(half[0], half[1], words(k).data());
     Limb magnitude[2][lanes::kHalfLimbs];
-    lanes::OddScalar expected[2] = {{magnitude[0], 0}, {magnitude[1], 0}};
+    lanes::SignedScalar expected[2] = {{magnitude[0], 0}, {magnitude[1], 0}};
     lanes::split_odd(expected[0], expected[1], std::span<const Limb, kLimbs>(k));
     for (unsigned i = 0; i < 2; ++i) {
       EXPECT_EQ(half[i].negative, static_cast<std::uint32_t>(expected[i].negative));

@@ -91,7 +91,7 @@ class BucketSums : public testing::TestWithParam<Case> {
 TEST_P(BucketSums, RandomScalars) {
   for (std::size_t i = 0; i < kTerms; ++i) scalar(i, random_scalar());
   for (const std::size_t terms :
-       {lanes::kMinBucketTerms - 1, lanes::kMinBucketTerms, std::size_t{131}, kTerms})
+       {std::size_t{15}, std::size_t{16}, std::size_t{31}, std::size_t{32}, std::size_t{131}, kTerms})
     expect_equal("random", terms);
   for (std::size_t i = 0; i < kTerms; i += 3) infinity_[i] = 1;
   expect_equal("a third at infinity");
@@ -132,6 +132,21 @@ TEST_P(BucketSums, EdgesOfScalars) {
     if (i >= kTerms / 2) copy_point(i, kTerms - 1 - i, true);
   }
   expect_infinity("opposite halves");
+}
+
+/// More terms than an endomorphism splits: equal points of different scalars.
+TEST_P(BucketSums, ManyTerms) {
+  constexpr std::size_t kMany = 2100;
+  if (GetParam().curve != CurveId::secp256k1) return;  // no endomorphism
+  k_.resize(kMany * size_);
+  x_.resize(kMany * limbs_);
+  y_.resize(kMany * limbs_);
+  infinity_.resize(kMany);
+  for (std::size_t i = 0; i < kMany; ++i) {
+    scalar(i, random_scalar());
+    if (i >= kTerms) copy_point(i, i % kTerms, i % 2 == 1);
+  }
+  expect_equal("many", kMany);
 }
 
 TEST_P(BucketSums, Stops) {
