@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the report of `manymod bench --json`, or of `manymod bench cpu --json`, as a Markdown table.
+"""Prints the report of `manymod bench`, `bench cpu` or `bench ecc`, all with `--json`, as a Markdown table.
 
 python tools/bench_table.py bench/results/FILE.json
 """
@@ -83,6 +83,46 @@ def render_cpu(report: dict[str, Any]) -> str:
     return markdown(rows)
 
 
+ECC_COLUMNS = {
+    "public": "k G",
+    "sign": "sign",
+    "verify": "verify",
+    "exchange": "exchange",
+    "recover": "recover",
+    "sum": "sum, a term",
+}
+PEERS = {"openssl": "OpenSSL", "libsecp256k1": "libsecp256k1"}
+
+
+def render_ecc(report: dict[str, Any]) -> str:
+    """The Markdown table of `manymod bench ecc`: thousands of items a second on one thread.
+
+    In brackets percent of the limit; below, in a row for each other library, how many times as fast as it.
+    """
+    curves: dict[str, dict[str, dict[str, Any]]] = {}
+    for result in report["results"]:
+        curves.setdefault(result["curve"], {})[result["op"]] = result
+    rows = [["curve", *ECC_COLUMNS.values()], ["---"] + ["---:"] * len(ECC_COLUMNS)]
+    for curve, results in curves.items():
+        rows.append([curve, *(_ecc_cell(results.get(op)) for op in ECC_COLUMNS)])
+        for peer, name in PEERS.items():
+            ratios = {op: result["ratios"].get(f"one_vs_{peer}") for op, result in results.items()}
+            if any(ratios.values()):
+                cells = [f"{ratios[op]:.1f}x" if ratios.get(op) else "" for op in ECC_COLUMNS]
+                rows.append([f"/ {name}", *cells])
+    return markdown(rows)
+
+
+def _ecc_cell(result: dict[str, Any] | None) -> str:
+    if result is None:
+        return ""
+    percent = f" ({result['percent_of_limit']:.0f} %)" if "percent_of_limit" in result else ""
+    return f"{number(result['rates']['manymod'] / 1000)}{percent}"
+
+
+RENDERERS = {"cpu": render_cpu, "ecc": render_ecc}
+
+
 if __name__ == "__main__":
     found = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    print(render_cpu(found) if found.get("bench") == "cpu" else render(found))
+    print(RENDERERS.get(found.get("bench", ""), render)(found))

@@ -270,15 +270,18 @@ def test_comments_name_pages_and_sections_that_exist() -> None:
     assert wrong == []
 
 
-def test_the_performance_page_has_the_table_of_its_report() -> None:
+@pytest.mark.parametrize(
+    ("name", "render"), [("powers_emerald_rapids", "render"), ("ecc_cpu_zen4", "render_ecc")]
+)
+def test_the_performance_page_has_the_table_of_its_report(name: str, render: str) -> None:
     """What tools/bench_table.py prints of the report."""
     spec = importlib.util.spec_from_file_location("bench_table", ROOT / "tools/bench_table.py")
     assert spec is not None
     assert spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    report = json.loads((ROOT / "bench/results/powers_emerald_rapids.json").read_text(encoding="utf-8"))
-    assert f"\n\n{tool.render(report)}\n\n" in (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    report = json.loads((ROOT / f"bench/results/{name}.json").read_text(encoding="utf-8"))
+    assert f"\n\n{getattr(tool, render)(report)}\n\n" in (ROOT / "docs/performance.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("report", sorted((ROOT / "bench/results").glob("app_*.json")), ids=name_of)
