@@ -281,7 +281,9 @@ def test_the_performance_page_has_the_table_of_its_report(name: str, render: str
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
     report = json.loads((ROOT / f"bench/results/{name}.json").read_text(encoding="utf-8"))
-    assert f"\n\n{getattr(tool, render)(report)}\n\n" in (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    assert f"\n\n{getattr(tool, render)(report)}\n\n" in (ROOT / "docs/performance.md").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("report", sorted((ROOT / "bench/results").glob("app_*.json")), ids=name_of)

@@ -57,8 +57,8 @@ def operations_of(curve: Curve) -> tuple[str, ...]:
         return ("exchange", "public")
     if curve.form == "edwards":
         return ("sign", "verify", "public", "sum")
-    # ECDSA has no recovery on curves with a cofactor.
-    return tuple(op for op in OPERATIONS if op != "recover" or curve.name != "BLS12-381")
+    # There is no recovery on curves with a cofactor, and none of signatures of SM2.
+    return tuple(op for op in OPERATIONS if op != "recover" or curve.name not in {"BLS12-381", "SM2"})
 
 
 def _peers(curve: Curve) -> dict[str, Peer]:
@@ -79,12 +79,9 @@ class _Work:
         self.messages = _random_rows(batch, _MESSAGE_BYTES)
         self.scalars = _random_rows(batch, self.curve.scalar_bytes) if case.op == "sum" else self.secrets
         self.signatures: Any = None
-        # What recovery needs is ECDSA, also on SM2.
-        self.how: dict[str, Any] = {"encoding": "recoverable", "low_s": False} if case.op == "recover" else {}
-        if case.op == "recover" and self.curve.name == "SM2":
-            self.how["scheme"] = "ecdsa"
+        how: dict[str, Any] = {"encoding": "recoverable", "low_s": False} if case.op == "recover" else {}
         if case.op in {"verify", "recover"}:
-            self.signatures = self.curve.sign(self.secrets, self.messages, device="cpu", **self.how)
+            self.signatures = self.curve.sign(self.secrets, self.messages, device="cpu", **how)
 
     def own(self, count: int, threads: int) -> Callable[[], Any]:
         """One call of ours for `count` items, at most a batch or whole batches."""
