@@ -270,9 +270,13 @@ def test_comments_name_pages_and_sections_that_exist() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("name", "render"), [("powers_emerald_rapids", "render"), ("ecc_cpu_zen4", "render_ecc")]
-)
+PERFORMANCE_TABLES = [
+    ("powers_emerald_rapids", "render"),
+    *((path.stem, "render_ecc") for path in sorted((ROOT / "bench/results").glob("ecc_cpu_*.json"))),
+]
+
+
+@pytest.mark.parametrize(("name", "render"), PERFORMANCE_TABLES)
 def test_the_performance_page_has_the_table_of_its_report(name: str, render: str) -> None:
     """What tools/bench_table.py prints of the report."""
     spec = importlib.util.spec_from_file_location("bench_table", ROOT / "tools/bench_table.py")
