@@ -221,3 +221,30 @@ def product(a: int, b: int, n: int, words: int, bits: int, lanes: int = 1) -> in
     """Return a b mod n, for a and b below 2^(w W)."""
     assert max(a, b) >> words * bits == 0
     return residue(a * b, n, words, bits, lanes)
+
+
+def divided(number: int, n: int, words: int, bits: int, least_bits: int) -> int:
+    """Return number mod n by extension alone, in steps that depend on lengths only, as OpenCL devices do.
+
+    On input: ``number`` < 2^(2 w W), so that its upper words are a remainder below 2 N; n has at least
+    ``least_bits`` bits, which is all that the number of steps depends on.
+    """
+    size, step = words * bits, bits - 4
+    assert least_bits <= n.bit_length() <= size
+    shift = size - n.bit_length()
+    r = Remainder(n << shift, words, bits)
+    r.start(number >> size)
+    for left in range(size, 0, -step):
+        extension = min(step, left)
+        r.append(number >> (left - extension) & ((1 << extension) - 1), extension)
+    left = shift
+    for _ in range(-(-(size - least_bits) // step)):
+        r.append(0, min(step, left))
+        left -= min(step, left)
+    assert left == 0
+    value = r.value
+    for _ in range(2):
+        value -= r.divisor if value >= r.divisor else 0
+    assert value < r.divisor
+    assert value % (1 << shift) == 0
+    return value >> shift

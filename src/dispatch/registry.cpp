@@ -3,6 +3,7 @@
 
 #include "modmul/cios32/variants.opencl.hpp"
 #include "modmul/division32/variants.cuda.hpp"
+#include "modmul/division32/variants.opencl.hpp"
 #include "modmul/division52/variants.hpp"
 #include "modmul/dpf52/variants.cuda.hpp"
 #include "modmul/dpf52/variants.hpp"
@@ -29,6 +30,7 @@ std::span<const Variant> registry() {
     radix29::register_variants(rows);
     dpf52::register_variants(rows);
     division32::register_variants(rows);
+    division32::register_opencl_variants(rows);
     for (const std::span<const gpu::Technique> forms :
          {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(), fios::cuda_forms(),
           rns::cuda_forms(), rns_float::cuda_forms(), reduced_radix::opencl_forms(),

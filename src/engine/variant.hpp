@@ -33,7 +33,7 @@ struct Variant {
   OperationSet secret_operations = 0;  ///< offered in constant time
   /// Those of the operations that Engine::accepts only for several items with one modulus.
   OperationSet shared_modulus_operations = 0;
-  /// Those of the operations that it computes element-wise in device memory (Engine::resident_rows): on its
+  /// Those of the operations that it computes element-wise on rows, one launch for a chunk of items: on its
   /// backend's devices it is preferred to other variants for them.
   OperationSet row_operations = 0;
   std::size_t min_bits = 1;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <type_traits>
 
 namespace manymod::gpu {
@@ -24,11 +25,17 @@ class Kernel {
                                                            std::size_t shared_bytes) const = 0;
 
   /// Enqueues the kernel. `stream` belongs to the kernel's device. The argument is copied before this
-  /// returns. @throws DeviceError
+  /// returns. Its type tells by a static function device_pointers() at which offsets it has pointers to
+  /// device memory, for backends whose kernels cannot take addresses; a type without this function is for
+  /// other backends only. @throws DeviceError
   template <class Argument>
   void launch(const Stream& stream, const LaunchShape& shape, const Argument& argument) const {
     static_assert(std::is_trivially_copyable_v<Argument> && sizeof(Argument) <= 4096);
-    launch_with(stream, shape, &argument, sizeof argument);
+    if constexpr (requires { Argument::device_pointers(); }) {
+      launch_with(stream, shape, &argument, sizeof argument, Argument::device_pointers());
+    } else {
+      launch_with(stream, shape, &argument, sizeof argument, {});
+    }
   }
 
  protected:
@@ -38,7 +45,7 @@ class Kernel {
 
  private:
   virtual void launch_with(const Stream& stream, const LaunchShape& shape, const void* argument,
-                           std::size_t bytes) const = 0;
+                           std::size_t bytes, std::span<const std::size_t> pointers) const = 0;
 };
 
 }  // namespace manymod::gpu

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from reference.modmul.division32 import Folded, product, residue
+from reference.modmul.division32 import Folded, divided, product, residue
 
 
 def test_divisors_of_toy_words() -> None:
@@ -18,6 +18,8 @@ def test_divisors_of_toy_words() -> None:
             for number in (quotient * n, quotient * n + n - 1, draw.randrange(top + 1)):
                 if 0 <= number <= top:
                     assert residue(number, n, words, bits) == number % n
+                    for least_bits in (1, n.bit_length()):
+                        assert divided(number, n, words, bits, least_bits) == number % n
 
 
 def test_a_carry_counts_as_another_fold() -> None:
@@ -53,3 +55,4 @@ def test_edges_in_lanes(words: int, lanes: int) -> None:
         if source.randrange(3) == 0:
             b = n
         assert product(a, b, n, words, 32, lanes) == a * b % n
+        assert divided(a * b, n, words, 32, max(1, n.bit_length() - 63)) == a * b % n

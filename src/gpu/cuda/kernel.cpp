@@ -35,7 +35,7 @@ unsigned Kernel::blocks_per_multiprocessor(unsigned block, std::size_t shared_by
 }
 
 void Kernel::launch_with(const gpu::Stream& stream, const gpu::LaunchShape& shape, const void* argument,
-                         std::size_t /*bytes*/) const {
+                         std::size_t /*bytes*/, std::span<const std::size_t> /*pointers*/) const {
   if (shape.shared_bytes > device_->properties().shared_per_block) {
     throw DriverError(Fault::other, static_cast<int>(device_->index()),
                       name_ + " needs " + std::to_string(shape.shared_bytes) + " bytes of shared memory");

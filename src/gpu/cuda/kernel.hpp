@@ -2,6 +2,8 @@
 // A CUDA function in the context of one device.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "gpu/cuda/driver_api.hpp"
@@ -23,7 +25,7 @@ class Kernel final : public gpu::Kernel {
 
  private:
   void launch_with(const gpu::Stream& stream, const gpu::LaunchShape& shape, const void* argument,
-                   std::size_t bytes) const override;
+                   std::size_t bytes, std::span<const std::size_t> pointers) const override;
   [[nodiscard]] unsigned attribute(int attribute) const;
 
   Device* device_;

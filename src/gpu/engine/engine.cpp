@@ -159,8 +159,12 @@ class DeviceEngine final : public Engine {
 
   void check_kernel(const Shape& shape) const {
     if (technique_.reference == nullptr) return;
-    check_answers(technique_, shape, device(),
-                  [this](const Job& job, Items items, std::size_t limbs) { run_items(job, items, limbs); });
+    check_answers({backend_, technique_.folder, shape.kernel}, device(), [&] {
+      const RunItems run = [this](const Job& job, Items items, std::size_t limbs) {
+        run_items(job, items, limbs);
+      };
+      return find_wrong_operation(run, *technique_.reference(), shape.words / 2);
+    });
   }
 
   const Technique& technique_;

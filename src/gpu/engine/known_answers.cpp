@@ -27,6 +27,13 @@ class Numbers {
     return all;
   }
 
+  // Every third one is even; the upper limbs are nonzero.
+  std::vector<Limb> moduli(std::size_t width) {
+    std::vector<Limb> all = odd_moduli(width);
+    for (std::size_t i = 0; i < kItems; i += 3) all[i * width] &= ~Limb{1};
+    return all;
+  }
+
   // The upper limbs are nonzero.
   std::vector<Limb> odd_moduli(std::size_t width) {
     std::vector<Limb> all = some(width);
@@ -82,15 +89,32 @@ Verdicts& verdicts() {
   return *all;
 }
 
+/// A call of the tested kernels and of the reference.
+class Comparison {
+ public:
+  Comparison(const RunItems& tested, const Engine& reference, std::size_t limbs)
+      : tested_(tested), reference_(reference), limbs_(limbs) {}
+
+  [[nodiscard]] bool same(const Job& job) const {
+    const RunItems by_reference = [this](const Job& same, Items items, std::size_t limbs) {
+      reference_.run(same, items, limbs);
+    };
+    return results(job, limbs_, tested_) == results(job, limbs_, by_reference);
+  }
+
+ private:
+  const RunItems& tested_;
+  const Engine& reference_;
+  std::size_t limbs_;
+};
+
 }  // namespace
 
 std::string find_wrong_operation(const RunItems& tested, const Engine& reference, std::size_t modulus_limbs) {
   Numbers numbers;
+  const Comparison comparison(tested, reference, modulus_limbs);
   const std::vector<Limb> n = numbers.odd_moduli(modulus_limbs), x = numbers.some(modulus_limbs),
                           wide = numbers.some(modulus_limbs + 1), exponents = numbers.some(1);
-  const RunItems by_reference = [&](const Job& job, Items items, std::size_t limbs) {
-    reference.run(job, items, limbs);
-  };
   const auto is_right = [&](Operation op, TimingClass timing, const std::vector<Limb>& y) {
     Job job;
     job.op = op;
@@ -98,7 +122,7 @@ std::string find_wrong_operation(const RunItems& tested, const Engine& reference
     job.x = view_of(x);
     job.y = view_of(y);
     job.modulus = view_of(n);
-    return results(job, modulus_limbs, tested) == results(job, modulus_limbs, by_reference);
+    return comparison.same(job);
   };
   if (!is_right(Operation::mulmod, TimingClass::public_, wide)) return "mulmod";
   if (!is_right(Operation::powmod, TimingClass::public_, exponents)) return "powmod";
@@ -106,20 +130,39 @@ std::string find_wrong_operation(const RunItems& tested, const Engine& reference
   return {};
 }
 
-void check_answers(const Technique& technique, const Shape& shape, Device& device, const RunItems& tested) {
+std::string find_wrong_row_operation(const RunItems& tested, const Engine& reference,
+                                     std::size_t modulus_limbs, std::size_t operand_limbs) {
+  Numbers numbers;
+  const Comparison comparison(tested, reference, modulus_limbs);
+  const std::vector<Limb> n = numbers.moduli(modulus_limbs), x = numbers.some(operand_limbs),
+                          y = numbers.some(operand_limbs), z = numbers.some(operand_limbs);
+  for (const Operation op : {Operation::addmod, Operation::submod, Operation::mulmod, Operation::fmamod}) {
+    Job job;
+    job.op = op;
+    job.x = view_of(x);
+    job.y = view_of(y);
+    if (op == Operation::fmamod) job.z = view_of(z);
+    job.modulus = view_of(n);
+    if (!comparison.same(job)) return std::string(operation_name(op));
+  }
+  return {};
+}
+
+void check_answers(const TestedKernel& tested, Device& device,
+                   const std::function<std::string()>& find_wrong) {
   Verdicts& all = verdicts();
   const std::lock_guard lock(all.mutex);
-  auto known = all.of.find({&device, shape.kernel});
+  auto known = all.of.find({&device, tested.kernel});
   if (known == all.of.end()) {
-    std::string wrong = find_wrong_operation(tested, *technique.reference(), shape.words / 2);
+    std::string wrong = find_wrong();
     if (!wrong.empty()) {
-      wrong = std::string("kernel ") + shape.kernel + " computes wrong results (" + wrong + ")";
-      technique.backend->disqualify(device.index(), technique.folder, wrong);
+      wrong = std::string("kernel ") + tested.kernel + " computes wrong results (" + wrong + ")";
+      tested.backend.disqualify(device.index(), tested.technique, wrong);
     }
-    known = all.of.emplace(std::pair(&device, shape.kernel), std::move(wrong)).first;
+    known = all.of.emplace(std::pair(&device, tested.kernel), std::move(wrong)).first;
   }
   if (known->second.empty()) return;
-  throw DeviceError(technique.backend->name(), Fault::wrong_results, static_cast<int>(device.index()),
+  throw DeviceError(tested.backend.name(), Fault::wrong_results, static_cast<int>(device.index()),
                     known->second);
 }
 

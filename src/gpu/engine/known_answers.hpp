@@ -8,9 +8,8 @@
 #include <string>
 
 #include "engine/engine.hpp"
+#include "gpu/backend.hpp"
 #include "gpu/device.hpp"
-#include "gpu/engine/technique.hpp"
-#include "gpu/program/shape.hpp"
 
 namespace manymod::gpu {
 
@@ -21,9 +20,22 @@ using RunItems = std::function<void(const Job& job, Items items, std::size_t mod
 /// of `reference`. @return the first operation whose results differ; empty if all are right
 std::string find_wrong_operation(const RunItems& tested, const Engine& reference, std::size_t modulus_limbs);
 
-/// Tests the shape's kernel on the device if this is its first use in this process; `tested` runs it. A
-/// kernel that failed is not tested again, and its technique is not selected for the device any more.
-/// @throws DeviceError wrong_results; what `tested` throws
-void check_answers(const Technique& technique, const Shape& shape, Device& device, const RunItems& tested);
+/// The same for sums, differences, products with an addend of rows: odd and even moduli of that many limbs,
+/// operands of `operand_limbs` limbs.
+std::string find_wrong_row_operation(const RunItems& tested, const Engine& reference,
+                                     std::size_t modulus_limbs, std::size_t operand_limbs);
+
+/// A kernel of a technique, which is a folder in src/modmul.
+struct TestedKernel {
+  const Backend& backend;
+  const char* technique;
+  const char* kernel;
+};
+
+/// Tests the kernel on the device if this is its first use in this process: `find_wrong` runs it and returns
+/// what is wrong. A kernel that failed is not tested again, and its technique is not selected for the device
+/// any more. @throws DeviceError wrong_results; what `find_wrong` throws
+void check_answers(const TestedKernel& tested, Device& device,
+                   const std::function<std::string()>& find_wrong);
 
 }  // namespace manymod::gpu

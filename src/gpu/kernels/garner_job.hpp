@@ -3,7 +3,9 @@
 // b + q ((a - b) qinv mod p) before and after the product by qinv = q^-1 mod p.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "gpu/program/program.hpp"
 
@@ -15,6 +17,9 @@ struct GarnerDifferenceJob {
   std::uint32_t words = 0;  ///< of each of them and of the result
   std::uint32_t count = 0;
   std::uint32_t* result = nullptr;  ///< item i's `words` words from result[i words]
+
+  /// See Kernel::launch.
+  static std::span<const std::size_t> device_pointers();
 };
 
 /// result = b + q h mod 2^(32 result_words).
@@ -24,6 +29,9 @@ struct GarnerSumJob {
   std::uint32_t count = 0;
   std::uint32_t* result = nullptr;  ///< item i's `result_words` words from result[i result_words]
   std::uint32_t result_words = 0;   ///< at most 2 words
+
+  /// See Kernel::launch.
+  static std::span<const std::size_t> device_pointers();
 };
 
 }  // namespace manymod::gpu

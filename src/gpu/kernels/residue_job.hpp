@@ -2,7 +2,9 @@
 // The argument of the kernel mm_residue.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "gpu/program/program.hpp"
 
@@ -20,6 +22,9 @@ struct ResidueJob {
   std::uint32_t per_modulus = 1;    ///< result i is modulo modulus i / per_modulus
   std::uint32_t* result = nullptr;  ///< item i's `result_width` words from result[i result_width]
   std::uint32_t result_width = 0;   ///< >= words
+
+  /// See Kernel::launch.
+  static std::span<const std::size_t> device_pointers();
 };
 
 }  // namespace manymod::gpu

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/portable.hpp"
 
@@ -34,6 +35,9 @@ struct RowsJob {
   std::uint32_t count = 0;                 ///< limbs that this launch writes: its rows * to_width
   std::uint64_t first_row = 0;             ///< the first row that this launch copies
   const std::uint8_t* left_out = nullptr;  ///< per row: nonzero if it is not copied; null: all are copied
+
+  /// See Kernel::launch.
+  static std::span<const std::size_t> device_pointers();
 };
 
 /// Copies one limb. In: element < job.count.

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "gpu/opencl/device.hpp"
-#include "gpu/opencl/job_pointers.hpp"
 #include "gpu/opencl/stream.hpp"
 
 namespace manymod::opencl {
@@ -27,9 +26,12 @@ constexpr std::size_t kLeastLocalBytes = 16;  // an argument of local memory may
 /// of a buffer among those of the launch, counted from 1, and an offset in it.
 class Kernel::Arguments {
  public:
-  Arguments(const Kernel& kernel, const void* argument, std::size_t bytes) : kernel_(kernel), job_(bytes) {
+  Arguments(const Kernel& kernel, const void* argument, std::size_t bytes,
+            std::span<const std::size_t> pointers)
+      : kernel_(kernel), job_(bytes) {
+    if (pointers.empty()) fail(" was given an argument that does not tell where its pointers are");
     std::memcpy(job_.data(), argument, bytes);
-    for (const std::size_t at : kernel.pointers_) translate(at);
+    for (const std::size_t at : pointers) translate(at);
   }
 
   [[nodiscard]] const std::vector<unsigned char>& job() const { return job_; }
@@ -65,11 +67,7 @@ class Kernel::Arguments {
 };
 
 Kernel::Kernel(Device& device, KernelHandle handle, std::string name)
-    : device_(&device),
-      handle_(handle),
-      name_(std::move(name)),
-      pointers_(pointers_of(name_)),
-      mutex_(std::make_unique<std::mutex>()) {
+    : device_(&device), handle_(handle), name_(std::move(name)), mutex_(std::make_unique<std::mutex>()) {
   std::size_t most = 0;
   device.call(device.api().get_kernel_info, handle_, device.handle(), kKernelWorkGroupSize, sizeof most,
               static_cast<void*>(&most), nullptr);
@@ -82,8 +80,8 @@ unsigned Kernel::blocks_per_multiprocessor(unsigned block, std::size_t shared_by
 }
 
 void Kernel::launch_with(const gpu::Stream& stream, const gpu::LaunchShape& shape, const void* argument,
-                         std::size_t bytes) const {
-  Arguments arguments(*this, argument, bytes);
+                         std::size_t bytes, std::span<const std::size_t> pointers) const {
+  Arguments arguments(*this, argument, bytes, pointers);
   // The driver keeps what an enqueued kernel uses until it has run.
   const OwnedMemory job = device_->copy_of(arguments.job().data(), arguments.job().size());
   const MemoryHandle any = arguments.buffers()[0] == nullptr ? job.get() : arguments.buffers()[0];

@@ -30,12 +30,11 @@ class Kernel final : public gpu::Kernel {
   class Arguments;
 
   void launch_with(const gpu::Stream& stream, const gpu::LaunchShape& shape, const void* argument,
-                   std::size_t bytes) const override;
+                   std::size_t bytes, std::span<const std::size_t> pointers) const override;
 
   Device* device_;
   KernelHandle handle_;
   std::string name_;
-  std::span<const std::size_t> pointers_;
   unsigned most_work_items_;
   std::unique_ptr<std::mutex> mutex_;  ///< of the handle's arguments
 };

@@ -56,6 +56,7 @@ class OpenclRequirements final : public Requirements {
   }
 
   [[nodiscard]] bool suits(const DeviceTraits& traits) const override {
+    if (efficient_on_ == DeviceKind::any) return true;
     return static_cast<const OpenclTraits&>(traits).is_cpu() == (efficient_on_ == DeviceKind::cpu);
   }
 

@@ -2,6 +2,7 @@
 // What a technique's OpenCL kernels require of a device, and which techniques computed wrong results on it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,7 +24,7 @@ class OpenclTraits final : public DeviceTraits {
 };
 
 /// The kind of device on which a technique is efficient.
-enum class DeviceKind : bool { cpu, gpu };
+enum class DeviceKind : std::uint8_t { any, cpu, gpu };
 
 /// Of the technique in that folder. Constant-time operations require MANYMOD_OPENCL_SECRET=1 in the
 /// environment: nothing is known of the machine code that drivers make of kernels.

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/portable.hpp"
 #include "repr/word_memory.hpp"
@@ -98,6 +99,9 @@ struct ProgramJob {
   /// modulus, and the item's result is undefined then. Null if the technique has no constants, or if they are
   /// those of one modulus.
   std::uint8_t* refused = nullptr;
+
+  /// See Kernel::launch.
+  static std::span<const std::size_t> device_pointers();
 };
 
 }  // namespace manymod::gpu

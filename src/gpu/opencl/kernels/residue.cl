@@ -8,6 +8,7 @@
 //
 // Timing: constant; time and addresses depend on lengths only.
 #include "gpu/opencl/kernels/job.clh"
+#include "gpu/opencl/kernels/reciprocal.clh"
 
 #define MM_STEP_BITS 24
 
@@ -26,20 +27,6 @@ static ulong mm_upper_bits(ulong high, uint low, uint shift) {
   const ulong next = (ulong)low << 32;
   // `next` reaches the upper word only by shifts, of which none may be by 64.
   return high << shift | next >> 1 >> (63 - shift);
-}
-
-// floor(2^63 / d), 2^31 < d <= 2^32, by subtractions under masks.
-static uint mm_reciprocal(ulong d) {
-  ulong left = 1ul << 31;
-  uint quotient = 0;
-#pragma unroll 1
-  for (uint i = 0; i < 32; ++i) {
-    left <<= 1;
-    const ulong fits = 1 - ((left - d) >> 63);
-    left -= d & (0 - fits);
-    quotient = quotient << 1 | (uint)fits;
-  }
-  return quotient;
 }
 
 static uint mm_remainder_word(const mm_residue_state* s, uint j) {
@@ -125,7 +112,8 @@ static void mm_start_residue(mm_residue_state* s, const mm_source n, const mm_so
   const ulong high = (ulong)mm_word(n, s->words - 1) << 32 | mm_word(n, s->words - 2);
   s->above = 0;
   s->shift = (uint)clz(high);
-  s->inverse = mm_reciprocal((mm_upper_bits(high, s->words > 2 ? mm_word(n, s->words - 3) : 0, s->shift) >> 32) + 1);
+  const ulong top = mm_upper_bits(high, s->words > 2 ? mm_word(n, s->words - 3) : 0, s->shift) >> 32;
+  s->inverse = mm_reciprocal(1ul << 31, top + 1);
 }
 
 __kernel void MM_KERNEL(MM_PARAMETERS(mm_residue_job)) {

@@ -95,6 +95,19 @@ inline naive::Limbs product_of_powers(const Operands& operands, std::size_t item
   return product;
 }
 
+/// a + b mod n. On input: a, b < n.
+inline naive::Limbs sum_mod(naive::Limbs a, const naive::Limbs& b, const naive::Limbs& n) {
+  std::uint64_t carry = 0;
+  for (std::size_t j = 0; j < n.size(); ++j) {
+    const std::uint64_t sum = a[j] + carry;
+    carry = static_cast<std::uint64_t>(sum < carry);
+    a[j] = sum + b[j];
+    carry += static_cast<std::uint64_t>(a[j] < sum);
+  }
+  a.push_back(carry);
+  return naive::reduce(a, n);
+}
+
 /// The item's result for a modulus that is not 0.
 inline CudaInteger expected_item(Op op, const Operands& operands, std::size_t item) {
   const CudaInteger modulus = integer_of(operands.modulus, item);
@@ -104,9 +117,16 @@ inline CudaInteger expected_item(Op op, const Operands& operands, std::size_t it
     r = product_of_powers(operands, item, n);
   } else {
     const naive::Limbs x = residue_of(integer_of(operands.x, item), n);
+    const auto y = [&] { return residue_of(integer_of(operands.y, item), n); };
+    if (op == Op::addmod) r = sum_mod(x, y(), n);
+    if (op == Op::submod) r = sum_mod(x, residue_of({y(), true}, n), n);
+    if (op == Op::negmod) r = residue_of({x, true}, n);
+    if (op == Op::fmamod) {
+      r = sum_mod(naive::multiply_mod(x, y(), n), residue_of(integer_of(operands.z, item), n), n);
+    }
     if (op == Op::powmod) r = naive::power_mod(x, integer_of(operands.y, item).magnitude, n);
     if (op == Op::sqrmod) r = naive::multiply_mod(x, x, n);
-    if (op == Op::mulmod) r = naive::multiply_mod(x, residue_of(integer_of(operands.y, item), n), n);
+    if (op == Op::mulmod) r = naive::multiply_mod(x, y(), n);
   }
   if (!modulus.negative) return {r, false};
   const naive::Limbs shifted = residue_of({r, true}, n);

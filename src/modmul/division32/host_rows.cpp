@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/division32/host_rows.hpp"
+
+#include <cstring>
+
+#include "engine/store.hpp"
+#include "gpu/engine/resident.hpp"
+#include "modmul/division32/launches.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod::division32 {
+namespace {
+
+// Enough to be copied at full speed, and at most 1 / kPartsOfMemory of the device's memory.
+constexpr std::size_t kBytesOfChunk = std::size_t{32} << 20;
+constexpr std::size_t kPartsOfMemory = 128;
+// The rate, in bytes per nanosecond, at which one thread gathers a chunk's operands and stores its results.
+constexpr double kBytesPerNs = 5;
+
+}  // namespace
+
+std::size_t copied_limbs_of_item(const manymod::Job& job, std::size_t modulus_limbs) {
+  const auto copied = [](const BatchView& view, std::size_t limbs) { return view.broadcast() ? 0 : limbs; };
+  return copied(job.x, job.x.width) + copied(job.y, job.y.width) + copied(job.z, job.z.width) +
+         copied(job.modulus, modulus_limbs) + modulus_limbs;
+}
+
+double host_cost_ns(const manymod::Job& job, std::size_t modulus_limbs) {
+  return static_cast<double>(copied_limbs_of_item(job, modulus_limbs) * sizeof(Limb)) / kBytesPerNs;
+}
+
+std::size_t items_of_copied_chunk(const gpu::Device& gpu, std::size_t copied_bytes) {
+  const auto part = static_cast<std::size_t>(gpu.properties().memory_bytes / kPartsOfMemory);
+  return std::clamp<std::size_t>(std::min(kBytesOfChunk, part) / copied_bytes, 1, kItemsPerLaunch);
+}
+
+void gather_rows(const BatchView& view, Items items, std::size_t limbs, std::byte* to) {
+  const std::size_t bytes = limbs * sizeof(Limb);
+  if (view.stride == limbs && gpu::consecutive(items)) {
+    std::memcpy(to, view.magnitude(items[0]).data(), items.size() * bytes);
+    return;
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    std::memcpy(to + i * bytes, view.magnitude(items[i]).data(), bytes);
+  }
+}
+
+void store_rows(const manymod::Job& call, Items items, std::size_t limbs, const Limb* residues) {
+  const bool plain = call.modulus.negative == nullptr && call.result.negative == nullptr &&
+                     call.result.stride == limbs && call.result.width == limbs && gpu::consecutive(items);
+  if (plain) {
+    std::memcpy(call.result.magnitude(items[0]).data(), residues, items.size() * limbs * sizeof(Limb));
+    return;
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::span<const Limb> residue{residues + i * limbs, limbs};
+    if (call.modulus.negative != nullptr) {
+      store_result(call, items[i], residue, call.modulus.magnitude(items[i]).first(limbs));
+      continue;
+    }
+    limbs::copy_extend(call.result.magnitude(items[i]), residue);
+    if (call.result.negative != nullptr) call.result.negative[items[i]] = 0;
+  }
+}
+
+}  // namespace manymod::division32
