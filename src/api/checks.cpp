@@ -237,6 +237,7 @@ void drop_unset_signs(Job& job) {
   drop(job.x);
   drop(job.y);
   drop(job.z);
+  drop(job.modulus);
 }
 
 }  // namespace

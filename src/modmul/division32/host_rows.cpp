@@ -6,7 +6,6 @@
 #include "engine/store.hpp"
 #include "gpu/engine/resident.hpp"
 #include "modmul/division32/launches.hpp"
-#include "repr/limbs.hpp"
 
 namespace manymod::division32 {
 namespace {
@@ -46,20 +45,17 @@ void gather_rows(const BatchView& view, Items items, std::size_t limbs, std::byt
 }
 
 void store_rows(const manymod::Job& call, Items items, std::size_t limbs, const Limb* residues) {
-  const bool plain = call.modulus.negative == nullptr && call.result.negative == nullptr &&
-                     call.result.stride == limbs && call.result.width == limbs && gpu::consecutive(items);
+  const BatchResult& result = call.result;
+  const bool plain = call.modulus.negative == nullptr && result.stride == limbs && result.width == limbs &&
+                     gpu::consecutive(items);
   if (plain) {
-    std::memcpy(call.result.magnitude(items[0]).data(), residues, items.size() * limbs * sizeof(Limb));
+    std::memcpy(result.magnitude(items[0]).data(), residues, items.size() * limbs * sizeof(Limb));
+    if (result.negative != nullptr) std::memset(result.negative + items[0], 0, items.size());
     return;
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::span<const Limb> residue{residues + i * limbs, limbs};
-    if (call.modulus.negative != nullptr) {
-      store_result(call, items[i], residue, call.modulus.magnitude(items[i]).first(limbs));
-      continue;
-    }
-    limbs::copy_extend(call.result.magnitude(items[i]), residue);
-    if (call.result.negative != nullptr) call.result.negative[items[i]] = 0;
+    store_result(call, items[i], {residues + i * limbs, limbs},
+                 call.modulus.magnitude(items[i]).first(limbs));
   }
 }
 
