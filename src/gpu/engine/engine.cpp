@@ -163,7 +163,13 @@ class DeviceEngine final : public Engine {
       const RunItems run = [this](const Job& job, Items items, std::size_t limbs) {
         run_items(job, items, limbs);
       };
-      return find_wrong_operation(run, *technique_.reference(), shape.words / 2);
+      const PrepareBase prepare_base = [this](const BatchView& base, std::span<const Limb> modulus,
+                                              std::size_t bits, TimingClass timing) {
+        auto comb = std::make_unique<PreparedComb>(base, modulus);
+        fill_table(*comb, bits, timing);
+        return comb;
+      };
+      return find_wrong_operation(run, prepare_base, *technique_.reference(), shape.words / 2);
     });
   }
 
@@ -251,15 +257,21 @@ class DeviceEngine final : public Engine {
     return constants_[static_cast<std::size_t>(&shape - shapes_.data())];
   }
 
-  // Computes the comb's table. @return false if the technique refuses the modulus
+  // Computes the comb's table, by a kernel that is tested before. @return false if the technique refuses the
+  // modulus
   bool fill(PreparedComb& comb, std::size_t exponent_bits, TimingClass timing) const {
+    static_cast<void>(device());  // throws in a forked child, before any mutex is locked
+    if (technique_.reference != nullptr) check_kernel(shape_for(comb.modulus_limbs.size()));
+    return fill_table(comb, exponent_bits, timing);
+  }
+
+  bool fill_table(PreparedComb& comb, std::size_t exponent_bits, TimingClass timing) const {
     Device& gpu = device();
     const std::size_t limbs = comb.modulus_limbs.size();
     if (!shared_shapes_.empty()) comb.constants = constants_of(comb.modulus_view.magnitude(0));
     const ModulusConstants* const shared = comb.constants.get();
     if (shared != nullptr && shared->refused()) return false;
     const Shape& shape = shape_for(limbs, shared);
-    check_kernel(shape);
     const double scan = timing == TimingClass::secret ? kCombScanCost : 0;
     comb.shape = best_comb_shape(comb_bits(exponent_bits, timing), shape.threads * shape.lane_words / 2,
                                  kMaxCombLimbs, scan);

@@ -68,6 +68,12 @@ BatchView view_of(const std::vector<Limb>& numbers) {
   return {numbers.data(), kItems, width, width, nullptr};
 }
 
+// One number for all items.
+BatchView one_of(const std::vector<Limb>& numbers) {
+  const std::size_t width = numbers.size() / kItems, at = 4 * width;  // of random limbs
+  return {numbers.data() + at, 1, width, width, nullptr};
+}
+
 std::vector<Limb> results(Job job, std::size_t limbs, const RunItems& run) {
   std::vector<Limb> all(kItems * limbs);
   std::vector<ItemStatus> status(kItems, ItemStatus::not_computed);
@@ -95,11 +101,13 @@ class Comparison {
   Comparison(const RunItems& tested, const Engine& reference, std::size_t limbs)
       : tested_(tested), reference_(reference), limbs_(limbs) {}
 
-  [[nodiscard]] bool same(const Job& job) const {
+  [[nodiscard]] bool same(const Job& job) const { return same(job, job); }
+  /// Whether the results are those of the reference for `expected`.
+  [[nodiscard]] bool same(const Job& job, const Job& expected) const {
     const RunItems by_reference = [this](const Job& same, Items items, std::size_t limbs) {
       reference_.run(same, items, limbs);
     };
-    return results(job, limbs_, tested_) == results(job, limbs_, by_reference);
+    return results(job, limbs_, tested_) == results(expected, limbs_, by_reference);
   }
 
  private:
@@ -110,23 +118,34 @@ class Comparison {
 
 }  // namespace
 
-std::string find_wrong_operation(const RunItems& tested, const Engine& reference, std::size_t modulus_limbs) {
+std::string find_wrong_operation(const RunItems& tested, const PrepareBase& prepare_base,
+                                 const Engine& reference, std::size_t modulus_limbs) {
   Numbers numbers;
   const Comparison comparison(tested, reference, modulus_limbs);
   const std::vector<Limb> n = numbers.odd_moduli(modulus_limbs), x = numbers.some(modulus_limbs),
                           wide = numbers.some(modulus_limbs + 1), exponents = numbers.some(1);
-  const auto is_right = [&](Operation op, TimingClass timing, const std::vector<Limb>& y) {
+  const auto job_of = [&](Operation op, TimingClass timing, const std::vector<Limb>& y) {
     Job job;
     job.op = op;
     job.timing = timing;
     job.x = view_of(x);
     job.y = view_of(y);
     job.modulus = view_of(n);
-    return comparison.same(job);
+    return job;
   };
-  if (!is_right(Operation::mulmod, TimingClass::public_, wide)) return "mulmod";
-  if (!is_right(Operation::powmod, TimingClass::public_, exponents)) return "powmod";
-  if (!is_right(Operation::powmod, TimingClass::secret, exponents)) return "powmod in constant time";
+  if (!comparison.same(job_of(Operation::mulmod, TimingClass::public_, wide))) return "mulmod";
+  for (const TimingClass timing : {TimingClass::public_, TimingClass::secret}) {
+    const std::string in_its_time = " in " + std::string(timing_description(timing));
+    Job power = job_of(Operation::powmod, timing, exponents);
+    if (!comparison.same(power)) return "powmod" + in_its_time;
+    power.x = one_of(x);
+    power.modulus = one_of(n);
+    Job fixed = power;
+    fixed.op = Operation::fixed_base_powmod;
+    const auto base = prepare_base(fixed.x, fixed.modulus.magnitude(0), kLimbBits, timing);
+    fixed.fixed_base = base.get();
+    if (!comparison.same(fixed, power)) return "fixed_base_powmod" + in_its_time;
+  }
   return {};
 }
 

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 
 #include "engine/engine.hpp"
@@ -16,9 +18,15 @@ namespace manymod::gpu {
 /// Runs items of a job with moduli of that many limbs.
 using RunItems = std::function<void(const Job& job, Items items, std::size_t modulus_limbs)>;
 
-/// Compares products and powers in both timing classes, of operands at the edges of their ranges, with those
-/// of `reference`. @return the first operation whose results differ; empty if all are right
-std::string find_wrong_operation(const RunItems& tested, const Engine& reference, std::size_t modulus_limbs);
+/// Precomputes the comb of a base that all items share for exponents of that many bits.
+using PrepareBase = std::function<std::unique_ptr<PreparedBase>(
+    const BatchView& base, std::span<const Limb> modulus, std::size_t exponent_bits, TimingClass timing)>;
+
+/// Compares products, and powers and fixed bases in both timing classes, of operands at the edges of their
+/// ranges, with those of `reference`. @return the first operation whose results differ; empty if all are
+/// right
+std::string find_wrong_operation(const RunItems& tested, const PrepareBase& prepare_base,
+                                 const Engine& reference, std::size_t modulus_limbs);
 
 /// The same for sums, differences, products with an addend of rows: odd and even moduli of that many limbs,
 /// operands of `operand_limbs` limbs.
