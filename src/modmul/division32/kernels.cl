@@ -48,9 +48,7 @@ static void mm_add_or_subtract(mm_remainder* r, const uint* x, const uint* y, co
   r->over = (uint)sum + (subtract ? 2 : 0);
 }
 
-__kernel void MM_KERNEL(MM_PARAMETERS(mm_row_job)) {
-  const uint item = (uint)get_global_id(0);
-  if (item >= job->count) return;
+static void mm_compute(uint item, MM_PARAMETERS(mm_row_job)) {
   mm_divisor n;
   mm_start_divisor(&n, MM_NUMBER(job->modulus, item));
   uint x[MM_WORDS];
@@ -70,4 +68,11 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_row_job)) {
   mm_extend_by_shift(&r, &n, job->modulus.width);
   mm_reduce(&r, &n);
   mm_store_quotient(MM_AT(uint, job->result) + (ulong)item * job->modulus.width, &r, &n, job->modulus.width);
+}
+
+__kernel void MM_KERNEL(MM_PARAMETERS(mm_row_job)) {
+#pragma unroll 1
+  for (uint item = (uint)get_global_id(0); item < job->count; item += (uint)get_global_size(0)) {
+    mm_compute(item, job, m0, m1, m2, m3, local_words);
+  }
 }
