@@ -39,7 +39,8 @@ void add(Half& r, const Limb (&x)[kHalfLimbs]) {
 }
 
 /// round(k g / 2^384), of kHalfLimbs limbs
-void rounded_quotient(Limb (&c)[kHalfLimbs], std::span<const Limb, kScalarLimbs> k, const Limb (&g)[kScalarLimbs]) {
+void rounded_quotient(Limb (&c)[kHalfLimbs], std::span<const Limb, kScalarLimbs> k,
+                      const Limb (&g)[kScalarLimbs]) {
   Limb product[2 * kScalarLimbs] = {};
   for (std::size_t i = 0; i < kScalarLimbs; ++i) {
     Limb carry = 0;
