@@ -73,7 +73,7 @@ bool Pace::may_be_tried(std::size_t i) const {
 }
 
 std::size_t Pace::wanted_by_all(Clock::time_point now) const {
-  const auto crowd = std::max<std::size_t>(1, std::lround(this->crowd(now)));
+  const auto crowd = static_cast<std::size_t>(std::max(1L, std::lround(this->crowd(now))));
   const std::size_t next = largest_octave() + 1;
   const bool tried = cost_[0] != 0 && may_be_tried(next) && crowd >> next != 0;
   return std::min(crowd, std::size_t{1} << (tried ? next : best_octave()));

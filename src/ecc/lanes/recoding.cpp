@@ -67,7 +67,7 @@ void leave(SignedScalar& r, const Half& x) {
 }
 
 /// k1 + k2 lambda = k mod n: see ecc/endomorphism.hpp.
-void split_halves(Half& k1, Half& k2, std::span<const Limb, kLimbs> k) {
+void split_halves(Half& k1, Half& k2, std::span<const Limb, kScalarLimbs> k) {
   Limb c1[kHalfLimbs], c2[kHalfLimbs];
   rounded_quotient(c1, k, kNumbers.g1);
   rounded_quotient(c2, k, kNumbers.g2);
