@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from manymod import ecc
+from manymod import VariantError, ecc
 
 CURVES = [
     *("P256", "P384", "P521", "SECP256K1", "SM2", "ED25519", "ED448"),
@@ -87,9 +87,13 @@ def check_exchange(name: str, device: str, items: int) -> Iterator[str]:
 
 
 def timed(title: str, differences: Iterator[str]) -> int:
-    """Print what is different, or that nothing is."""
+    """Print what is different, that nothing is, or that the device does not compute it; return differences."""
     begin = time.perf_counter()
-    lines = list(differences)
+    try:
+        lines = list(differences)
+    except VariantError as error:
+        print(f"{title}: {error}")
+        return 0
     print("\n".join(lines) or f"{title}: equal", f"({time.perf_counter() - begin:.1f} s)", flush=True)
     return len(lines)
 

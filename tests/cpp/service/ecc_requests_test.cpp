@@ -44,7 +44,7 @@ struct Keys {
     call.curve = curves.data();
     const bool verifies = op == MM_ECC_VERIFY;
     const std::vector<mm_bytes>& items = verifies ? point_items : secret_items;
-    (verifies ? call.point : call.secret) = {kCount, nullptr, 0, 0, nullptr, items.data()};
+    (verifies ? call.point : call.secret) = mm_bytes_view{kCount, nullptr, 0, 0, nullptr, items.data()};
     return call;
   }
 };

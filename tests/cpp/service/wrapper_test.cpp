@@ -29,7 +29,8 @@ struct Signing {
     call.op = op;
     call.count = 1;
     const Bytes& key = op == MM_ECC_SIGN ? secret : point;
-    (op == MM_ECC_SIGN ? call.secret : call.point) = {1, key.data(), key.size(), 0, nullptr, nullptr};
+    (op == MM_ECC_SIGN ? call.secret : call.point) =
+        mm_bytes_view{1, key.data(), key.size(), 0, nullptr, nullptr};
     return call;
   }
 };

@@ -88,7 +88,8 @@ TEST(WindowChoice, ConstantTimeWithJointSelections) {
 }
 
 TEST(WindowChoice, VariableTime) {
-  const gpu::Shape& shape = shape_of({row32::cuda_forms(), 4, 16, 2048, 0});
+  const Measured measured{row32::cuda_forms(), 4, 16, 2048, 0};
+  const gpu::Shape& shape = shape_of(measured);
   EXPECT_EQ(gpu::window_bits(shape, 1024, false, kManyTables), 5u);
   EXPECT_EQ(gpu::window_bits(shape, 2048, false, kManyTables), 6u);
   EXPECT_EQ(gpu::window_bits(shape, 20, false, kManyTables), 2u);
