@@ -87,7 +87,7 @@ def check_exchange(name: str, device: str, items: int) -> Iterator[str]:
 
 
 def timed(title: str, differences: Iterator[str]) -> int:
-    """Print what is different, that nothing is, or that the device does not compute it; return differences."""
+    """Print what is different, or why nothing is; return differences."""
     begin = time.perf_counter()
     try:
         lines = list(differences)
