@@ -16,6 +16,8 @@ struct Kind {
   const char* name;
   bool here;  ///< whether manymod verifies
 };
+// The bytes of a Kind, which would be printed otherwise, are partly undefined.
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
 class ProviderVerify : public testing::TestWithParam<Kind> {
  protected:
