@@ -58,6 +58,7 @@ MM_DEVICE void sign_sm2(const SignJob& job, std::uint32_t thread) {
     f.one(one);
     load_scalar<C>(f, r, job.secret.at(item));
     f.add(r, r, one);
+    f.normalize_weak(r, r);
     f.cmov(r, one, f.is_zero(r));
   };
   const auto use = [&](std::uint32_t item, const Scalar& inverse) {
@@ -65,17 +66,20 @@ MM_DEVICE void sign_sm2(const SignJob& job, std::uint32_t thread) {
     f.one(one);
     load_scalar<C>(f, d, job.secret.at(item));
     f.add(term, d, one);
+    f.normalize_weak(term, term);
     std::uint32_t right =
         mask_if_scalar<C::kOrderWords>(job.nonce.at(item), job.curve.order) & ~f.is_zero(term);
     // x < p < 2 n.
     load_scalar<C>(f, r, job.x.at(item));
     load_scalar<C>(f, term, job.digest.at(item));
     f.add(r, r, term);
+    f.normalize_weak(r, r);
     load_scalar<C>(f, s, job.nonce.at(item));
     f.mul(term, r, d);
     f.sub(s, s, term);
     f.mul(s, s, inverse);
     f.add(term, r, s);
+    f.normalize_weak(term, term);
     right &= ~f.is_zero(r) & ~f.is_zero(s) & ~f.is_zero(term);
     f.to_limbs(row_out<C::kOrderWords>(job.r.at(item)), r);
     f.to_limbs(row_out<C::kOrderWords>(job.s.at(item)), s);
