@@ -52,9 +52,11 @@ set_property(SOURCE tests/cpp/support/fake_cuda/ecc_kernels.cpp tests/cpp/suppor
 manymod_configure_target(manymod_fake_cuda)
 target_include_directories(manymod_fake_cuda PRIVATE tests/cpp)
 target_link_libraries(manymod_fake_cuda PRIVATE manymod_internal)
-# Each emulated addition reads and writes its thread's carry. In this model of thread-local variables their addresses need
-# no call of a function; the few bytes of this library fit the room that the C library keeps for such libraries.
-target_compile_options(manymod_fake_cuda PRIVATE -ftls-model=initial-exec)
+# Each emulated addition reads and writes its thread's carry, whose address the address sanitizer makes expensive unless it
+# is known when a program starts. Programs that load the library later have no room for such variables.
+if(MANYMOD_SANITIZE)
+  target_compile_options(manymod_fake_cuda PRIVATE -ftls-model=initial-exec)
+endif()
 foreach(name IN ITEMS libcuda.so.1 libnvidia-ml.so.1)
   add_custom_command(TARGET manymod_fake_cuda POST_BUILD
     COMMAND "${CMAKE_COMMAND}" -E make_directory "${CMAKE_CURRENT_BINARY_DIR}/fake_cuda"

@@ -101,7 +101,15 @@ class Signature {
   /// 1: valid; 0 or negative: not, as EVP_PKEY_verify.
   int verify(std::span<const std::uint8_t> signature, std::span<const std::uint8_t> data) {
     if (context_ == nullptr) return 0;
-    if (const std::optional<bool> valid = verified_here(*key_.get(), signature, data)) return *valid ? 1 : 0;
+    // OpenSSL rejects digests of another length than the hash's that was set.
+    const EVP_MD* hash = nullptr;
+    const bool fits = key_.get()->kind() != Kind::ec ||
+                      EVP_PKEY_CTX_get_signature_md(context_.get(), &hash) <= 0 || hash == nullptr ||
+                      static_cast<std::size_t>(EVP_MD_get_size(hash)) == data.size();
+    if (fits) {
+      if (const std::optional<bool> valid = verified_here(*key_.get(), signature, data))
+        return *valid ? 1 : 0;
+    }
     return EVP_PKEY_verify(context_.get(), signature.data(), signature.size(), data.data(), data.size());
   }
 

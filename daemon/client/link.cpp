@@ -234,6 +234,7 @@ void StreamLink::flush() {
 bool StreamLink::receive(AnswerHeader& header, Bytes& output) {
   std::array<std::uint8_t, 4096> bytes;
   flush();
+  drained_ = false;
   for (;;) {
     if (auto frame = reader_.next()) {
       if (frame->type != FrameType::answer) throw ProtocolError("a frame that is no answer");
@@ -243,7 +244,10 @@ bool StreamLink::receive(AnswerHeader& header, Bytes& output) {
     }
     const Transfer got = ended_ ? Transfer{} : stream_->receive(bytes);
     ended_ = got.step == Step::ended;
-    if (got.step != Step::done) return false;
+    if (got.step != Step::done) {
+      drained_ = true;
+      return false;
+    }
     reader_.append(ByteSpan(bytes).first(got.bytes));
     OPENSSL_cleanse(bytes.data(), got.bytes);
     last_received_ = Clock::now();

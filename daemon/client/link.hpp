@@ -110,7 +110,8 @@ class StreamLink final : public Link {
   bool send(const RequestHeaderBytes& header, ByteSpan input) override;
   bool publish() override { return true; }
   bool receive(AnswerHeader& header, Bytes& output) override;
-  [[nodiscard]] bool fall_asleep() override { return true; }
+  /// Answers that were received, or that the TLS library has decrypted, do not make the socket readable.
+  [[nodiscard]] bool fall_asleep() override { return drained_; }
   [[nodiscard]] short events() const override;
   bool wake_up() override { return !ended_; }
   [[nodiscard]] bool is_silent_since(Clock::time_point then) const override { return last_received_ < then; }
@@ -127,6 +128,7 @@ class StreamLink final : public Link {
   Bytes out_;
   std::size_t sent_ = 0;
   bool ended_ = false;
+  bool drained_ = true;  ///< the last receive() found nothing
   Clock::time_point last_received_ = Clock::now();
 };
 

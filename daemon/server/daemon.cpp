@@ -185,7 +185,9 @@ void Daemon::run() {
 
 void Daemon::accept_all(const Descriptor& listener) {
   const bool is_remote = &listener == &tcp_listener_;
-  for (;;) {
+  // More of them make the listener ready again: a flood must not keep this thread from what else it does.
+  constexpr int kAtATime = 64;
+  for (int i = 0; i < kAtATime; ++i) {
     Descriptor socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -202,15 +204,22 @@ void Daemon::accept_all(const Descriptor& listener) {
   }
 }
 
+// Connections of strangers take no place of those that are known, or whoever can connect could lock out all
+// others.
+std::size_t& Daemon::total_of(const Peer& peer) { return peer.is_stranger() ? strangers_ : all_connections_; }
+
 bool Daemon::count(const Peer& peer) {
   const std::scoped_lock lock(counting_);
+  const std::size_t most =
+      peer.is_stranger() ? std::max<std::size_t>(1, max_connections_ / 4) : max_connections_;
   std::size_t& own = connections_[peer.principal];
-  if (all_connections_ >= max_connections_ || own >= max_connections_per_user_) {
+  std::size_t& total = total_of(peer);
+  if (total >= most || own >= max_connections_per_user_) {
     if (own == 0) connections_.erase(peer.principal);
     return false;
   }
   ++own;
-  ++all_connections_;
+  ++total;
   return true;
 }
 
@@ -252,13 +261,13 @@ bool Daemon::recognise(const Peer& before, const Peer& now) {
   // Its visitor is still the address's, whose place is free.
   const std::scoped_lock lock(counting_);
   ++connections_[before.principal];
-  ++all_connections_;
+  ++total_of(before);
   return false;
 }
 
 void Daemon::let_go(const Peer& peer) {
   const std::scoped_lock lock(counting_);
-  --all_connections_;
+  --total_of(peer);
   const auto own = connections_.find(peer.principal);
   if (--own->second == 0) connections_.erase(own);
 }

@@ -47,6 +47,7 @@ class Daemon final : private Visitor::Host {
   void accept_all(const Descriptor& listener);
   void admit(Descriptor socket, bool is_remote);
   void refuse(int socket, bool is_remote);
+  [[nodiscard]] std::size_t& total_of(const Peer& peer);
   [[nodiscard]] bool count(const Peer& peer);
   void hand_over(std::shared_ptr<Connection> connection);
   void note_end(const Visitor& visitor, const char* error);
@@ -67,7 +68,8 @@ class Daemon final : private Visitor::Host {
   std::unordered_map<int, Visitor> visitors_;  ///< by socket
   std::mutex counting_;
   std::map<std::string, std::size_t> connections_;  ///< by Peer::principal: visitors, and those with requests
-  std::size_t all_connections_ = 0;
+  std::size_t all_connections_ = 0;                 ///< of peers that are known
+  std::size_t strangers_ = 0;  ///< connections of addresses whose certificate is not yet known
   std::vector<std::shared_ptr<const Generation>> retired_;
   Clock::time_point next_report_, next_handshake_line_{};
   std::vector<std::unique_ptr<Reader>> readers_;

@@ -81,8 +81,10 @@ std::vector<std::string> names_of(const X509* certificate) {
   std::vector<std::string> names;
   for (int i = 0; i < sk_GENERAL_NAME_num(all.get()); ++i) {
     const std::string name = text_of(sk_GENERAL_NAME_value(all.get(), i));
-    // A name with a zero in it would be another one for whoever compares strings of C.
-    if (!name.empty() && name.find('\0') == std::string::npos) names.push_back(normal_name(name));
+    // A name with a zero in it would be another one for whoever compares strings of C, and one with the end
+    // of a line would forge lines of logs and metrics: these names are printable ASCII.
+    const bool printable = std::ranges::all_of(name, [](char c) { return c >= 0x20 && c < 0x7f; });
+    if (!name.empty() && printable) names.push_back(normal_name(name));
   }
   return names;
 }

@@ -27,6 +27,9 @@ struct Peer {
   std::string subject;  ///< by RFC 2253
   std::vector<std::string>
       names;  ///< its subjectAltName: "dns:web1.example.org", "uri:..", "email:..", "ip:.."
+
+  /// Whether nothing but its address is known.
+  [[nodiscard]] bool is_stranger() const { return is_remote && subject.empty() && names.empty(); }
 };
 
 /// @throws std::system_error

@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -126,7 +127,7 @@ TlsContext::TlsContext(Side side, const TlsFiles& files) : side_(side), library_
 
 // Sessions are not resumed: each connection shows its certificate.
 void TlsContext::configure() {
-  SSL_CTX_set_options(get(), SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_options(get(), SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_CLEANSE_PLAINTEXT);
   SSL_CTX_set_mode(
       get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_session_cache_mode(get(), SSL_SESS_CACHE_OFF);
@@ -155,7 +156,7 @@ void TlsContext::use_revoked(const std::string& path) {
   X509_STORE* const store = SSL_CTX_get_cert_store(get());
   X509_LOOKUP* const lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
   if (lookup == nullptr || X509_load_crl_file(lookup, path.c_str(), X509_FILETYPE_PEM) < 1 ||
-      X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK) != 1) {
+      X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL) != 1) {
     fail(path);
   }
 }
@@ -185,6 +186,8 @@ TlsStream::TlsStream(const TlsContext& context, Descriptor socket, const std::st
   SSL_set_connect_state(connection_.get());
   std::array<unsigned char, 16> address;
   X509_VERIFY_PARAM* const checks = SSL_get0_param(connection_.get());
+  X509_VERIFY_PARAM_set_hostflags(checks,
+                                  X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   const bool is_address = inet_pton(AF_INET, host.c_str(), address.data()) == 1 ||
                           inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
   const bool good = is_address ? X509_VERIFY_PARAM_set1_ip_asc(checks, host.c_str()) == 1

@@ -105,8 +105,11 @@ class CallRun {
                              threads()) < expected_cpu_ns(*cpu, on_cpu->item_ns(), count, threads());
     };
     const bool is_der = task.op == MM_ECC_SIGN && checked_.inputs.signature_format == MM_ECC_DER;
-    const bool is_shorter =
-        is_der || result_bytes(task, engines.curve(), checked_.inputs) < checked_.row_bytes;
+    // Infinity is one byte.
+    const bool may_be_infinite =
+        task.op == MM_ECC_MULTIPLY || task.op == MM_ECC_ADD || task.op == MM_ECC_POINT;
+    const bool is_shorter = is_der || may_be_infinite ||
+                            result_bytes(task, engines.curve(), checked_.inputs) < checked_.row_bytes;
     if (on_gpu && (!on_cpu || gains_by_gpu())) {
       return {count, std::move(items), std::move(on_gpu), gpu->granularity(), gpu->gpus(), is_shorter};
     }

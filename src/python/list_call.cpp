@@ -29,7 +29,7 @@ mm_view ListOperand::load(std::size_t first, std::size_t count) {
 ListCall::ListCall(std::size_t count, std::size_t block, const nb::tuple& operands, const nb::tuple& modulus,
                    bool signed_result, bool mpz, nb::handle status)
     : count_(count),
-      block_(std::max<std::size_t>(1, block)),
+      block_(std::max<std::size_t>(1, std::min(block, count))),
       modulus_(modulus, block_),
       result_(block_ * modulus_.width()),
       signs_(signed_result ? block_ : 0),

@@ -27,8 +27,10 @@ TEST(SigndOverload, AnswersOnceInBoundedMemory) {
   EXPECT_GT(result.busy, 0U);
   EXPECT_EQ(result.requests, result.ok + result.busy);
   EXPECT_EQ(result.unanswered + result.answered_twice + result.lost, 0U);
+#ifndef MANYMOD_SANITIZED  // a sanitizer keeps what is freed
   // What was asked for would be hundreds of megabytes if it were kept.
   EXPECT_LT(result.most_bytes, result.early_bytes + (std::uint64_t{8} << 20));
+#endif
 }
 
 }  // namespace

@@ -276,9 +276,10 @@ class TestArithmetic:
         rows[0] = np.frombuffer(one, np.uint8)
         added = curve.add(rows, rows[::-1].copy())
         assert (added == rows[0]).all()
-        assert not curve.add(
-            rows, np.frombuffer(minus + infinity * len(minus), np.uint8).reshape(2, -1)
-        ).any()
+        opposites = np.frombuffer(minus + infinity * len(minus), np.uint8).reshape(2, -1)
+        used = np.full_like(rows, 0xAA)
+        assert not curve.add(rows, opposites, out=used).any()
+        assert not used.any()
 
     def test_multiplication(self) -> None:
         n = order(ecc.P256)
