@@ -30,6 +30,8 @@ Visitor::Next Visitor::advance(Host& host) {
     if (has_requests_) return Next::close;
     if (closing_) return linger();
     if (const auto frame = reader_.next()) {
+      // One that takes its answers as fast as it asks would keep the daemon's main thread.
+      if (++questions_ > kMostQuestions) throw ProtocolError("too many questions");
       handle(*frame, host);
       continue;
     }

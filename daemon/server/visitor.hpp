@@ -67,6 +67,8 @@ class Visitor {
   std::unique_ptr<SocketStream> local_;        ///< or
   std::unique_ptr<TlsStream> remote_;
   Peer peer_;
+  static constexpr unsigned kMostQuestions = 256;
+  unsigned questions_ = 0;
   Clock::time_point until_;
   FrameReader reader_{kMaxClientBody};
   Bytes out_;

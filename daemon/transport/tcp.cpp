@@ -78,10 +78,14 @@ std::optional<Endpoint> tcp_endpoint(std::string_view address) {
 
 Descriptor connect_tcp(const Endpoint& endpoint, Clock::time_point deadline) {
   const Addresses addresses = resolve(endpoint, 0);
+  int left = 0;
+  for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) ++left;
   int error = EADDRNOTAVAIL;
-  for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+  for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next, --left) {
     Descriptor socket = socket_for(*address);
-    error = socket ? connect_within(socket.get(), *address, deadline) : errno;
+    // One that does not answer leaves their share of the time to those after it.
+    const auto now = Clock::now();
+    error = socket ? connect_within(socket.get(), *address, now + (deadline - now) / left) : errno;
     if (error != 0) continue;
     set_tcp_options(socket.get());
     return socket;
