@@ -255,14 +255,12 @@ void Daemon::admit(Descriptor socket, bool is_remote) {
 
 // The connection is counted for its address until its certificate is known.
 bool Daemon::recognise(const Peer& before, const Peer& now) {
+  if (!count(now)) {
+    ++shared_.counters.refused_connections;
+    return false;
+  }
   let_go(before);
-  if (count(now)) return true;
-  ++shared_.counters.refused_connections;
-  // Its visitor is still the address's, whose place is free.
-  const std::scoped_lock lock(counting_);
-  ++connections_[before.principal];
-  ++total_of(before);
-  return false;
+  return true;
 }
 
 void Daemon::let_go(const Peer& peer) {

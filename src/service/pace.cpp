@@ -66,16 +66,15 @@ std::size_t Pace::largest_octave() const {
   return largest;
 }
 
-bool Pace::may_be_tried(std::size_t i) const {
+bool Pace::next_may_be_tried() const {
   const std::size_t largest = largest_octave();
-  return i == largest + 1 && i < kOctaves &&
-         std::ldexp(cost_[largest], static_cast<int>(largest) + 2) <= kLongestTrial;
+  return largest + 1 < kOctaves && std::ldexp(cost_[largest], static_cast<int>(largest) + 2) <= kLongestTrial;
 }
 
 std::size_t Pace::wanted_by_all(Clock::time_point now) const {
   const auto crowd = static_cast<std::size_t>(std::max(1L, std::lround(this->crowd(now))));
   const std::size_t next = largest_octave() + 1;
-  const bool tried = cost_[0] != 0 && may_be_tried(next) && crowd >> next != 0;
+  const bool tried = cost_[0] != 0 && next_may_be_tried() && crowd >> next != 0;
   return std::min(crowd, std::size_t{1} << (tried ? next : best_octave()));
 }
 
@@ -88,7 +87,7 @@ std::size_t Pace::wanted(Clock::time_point now) const {
 std::size_t Pace::most(Clock::time_point now) const {
   const std::size_t best = best_octave(), largest = largest_octave();
   const bool may_pay = best == largest || sufficient_octave(now) == kOctaves || waited_share_ > kSaturated;
-  return (std::size_t{2} << (may_pay && may_be_tried(largest + 1) ? largest + 1 : best)) - 1;
+  return (std::size_t{2} << (may_pay && next_may_be_tried() ? largest + 1 : best)) - 1;
 }
 
 }  // namespace manymod::service

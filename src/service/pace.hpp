@@ -60,8 +60,8 @@ class Pace {
   /// What pays most where other work needs the processors, too.
   [[nodiscard]] std::size_t wanted_by_all(Clock::time_point now) const;
   [[nodiscard]] std::size_t largest_octave() const;  ///< that was measured
-  /// Whether it is the octave above those measured, and expected to take at most kLongestTrial.
-  [[nodiscard]] bool may_be_tried(std::size_t i) const;
+  /// Whether there is an octave above those measured, and it is expected to take at most kLongestTrial.
+  [[nodiscard]] bool next_may_be_tried() const;
   /// The smallest octave whose throughput is within kNegligible of the best; 0 without measurements.
   [[nodiscard]] std::size_t best_octave() const;
 
