@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the report of `manymod bench`, `bench cpu` or `bench ecc`, all with `--json`, as a Markdown table.
+"""Prints a report of `manymod bench` or of its commands cpu, ecc and elementwise as a Markdown table.
 
 python tools/bench_table.py bench/results/FILE.json
 """
@@ -120,7 +120,35 @@ def _ecc_cell(result: dict[str, Any] | None) -> str:
     return f"{number(result['rates']['manymod'] / 1000)}{percent}"
 
 
-RENDERERS = {"cpu": render_cpu, "ecc": render_ecc}
+ELEMENTWISE_COLUMNS = {
+    ("host", "shared"): "one modulus",
+    ("host", "each"): "a modulus each",
+    ("lists of mpz", "shared"): "lists / gmpy2, one modulus",
+    ("lists of mpz", "each"): "lists / gmpy2, a modulus each",
+}
+
+
+def render_elementwise(report: dict[str, Any]) -> str:
+    """The Markdown table of `manymod bench elementwise --lists` in variable time on a CPU.
+
+    Millions of items a second on limb arrays, and how many times as fast as a loop of gmpy2 lists of mpz are.
+    """
+    cases: dict[tuple[str, int], dict[tuple[str, str], str]] = {}
+    for result in report["results"]:
+        cell = f"{result['vs_gmpy2']:.2f}x" if "vs_gmpy2" in result else _millions(result["items_per_second"])
+        cases.setdefault((result["op"], result["bits"]), {})[result["arrays"], result["modulus"]] = cell
+    rows = [["operation", "bits", *ELEMENTWISE_COLUMNS.values()]]
+    rows.append(["---"] + ["---:"] * (1 + len(ELEMENTWISE_COLUMNS)))
+    for (op, bits), cells in sorted(cases.items(), key=lambda case: case[0][1]):
+        rows.append([f"`{op}`", str(bits), *(cells.get(column, "") for column in ELEMENTWISE_COLUMNS)])
+    return markdown(rows)
+
+
+def _millions(value: float) -> str:
+    return f"{value / 1e6:.1f}" if value >= 1e7 else f"{value / 1e6:.2f}"
+
+
+RENDERERS = {"cpu": render_cpu, "ecc": render_ecc, "elementwise": render_elementwise}
 
 
 if __name__ == "__main__":

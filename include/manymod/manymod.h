@@ -328,8 +328,8 @@ typedef struct mm_variant_info {
   const char* summary;           /**< one line of text */
   int usable;                    /**< 1 if the variant can run on this machine */
   const char* reason;            /**< why it is not usable; "" if it is */
-  unsigned shared_modulus_ops;   /**< those of its operations that it computes only for several items with one
-                                    shared modulus */
+  unsigned shared_modulus_ops;   /**< those of its operations that it computes in variable time only for several
+                                    items with one shared modulus */
   uint64_t traits;               /**< mm_variant_trait bits */
 } mm_variant_info;
 

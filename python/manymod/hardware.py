@@ -101,7 +101,8 @@ class Variant:
         summary: one line about it.
         usable: whether it can run here.
         reason: why not, empty if usable.
-        shared_modulus_ops: of its operations those that it computes only for several items with one modulus.
+        shared_modulus_ops: of its operations those that it computes in variable time only for several items
+            with one modulus.
         comparison_only: registered to be compared with: chosen by name or by a tuning row alone.
         wants_fast_doubles: not chosen for a GPU whose FP64 is much slower than its FP32.
     """

@@ -300,7 +300,8 @@ class Chooser {
   }
 
   [[nodiscard]] Choice choice_of(const Candidate& candidate, std::size_t min_items) const {
-    const bool shared = (candidate.variant->shared_modulus_operations & operation_bit(request_.op)) != 0;
+    const bool shared = request_.timing == TimingClass::public_ &&
+                        (candidate.variant->shared_modulus_operations & operation_bit(request_.op)) != 0;
     return {candidate.variant, best_devices(candidate), min_items, shared};
   }
 

@@ -13,8 +13,9 @@
 namespace manymod {
 
 /// Among the rows for an operation, timing class and width whose variants can run, the first whose min_items
-/// the batch reaches decides; if no row applies, the variants' priorities decide. A row whose variant needs a
-/// shared modulus for the operation (Variant::shared_modulus_operations) applies only to batches with one.
+/// the batch reaches decides; if no row applies, the variants' priorities decide. A row in variable time
+/// whose variant needs a shared modulus for the operation (Variant::shared_modulus_operations) applies only
+/// to batches with one.
 struct TuningRow {
   Operation op = Operation::powmod;
   TimingClass timing = TimingClass::public_;

@@ -31,7 +31,7 @@ struct Variant {
   Backend backend = Backend::cpu;
   OperationSet public_operations = 0;  ///< offered in variable time
   OperationSet secret_operations = 0;  ///< offered in constant time
-  /// Those of the operations that Engine::accepts only for several items with one modulus.
+  /// Those of the operations in variable time that Engine::accepts only for several items with one modulus.
   OperationSet shared_modulus_operations = 0;
   /// Those of the operations that it computes element-wise on rows, one launch for a chunk of items: on its
   /// backend's devices it is preferred to other variants for them.

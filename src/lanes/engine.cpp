@@ -20,12 +20,15 @@ class LaneEngine final : public Engine {
  public:
   explicit LaneEngine(const Kernels& kernels) : kernels_(kernels) {}
 
-  /// Accepts odd moduli and exponents >= 0. Accepts products only if several items share the modulus: a
-  /// single product is computed by long division in less time than the preparation of a modulus takes. Sums
-  /// with products of up to kFusedLimbs limbs are as fast without vectors.
+  /// Accepts odd moduli and exponents >= 0. Accepts products in variable time only if several items share the
+  /// modulus: a single product is computed by long division in less time than the preparation of a modulus
+  /// takes. Sums with products of up to kFusedLimbs limbs are as fast without vectors. In constant time the
+  /// division would take longer than Montgomery products of lanes with a modulus each.
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
-    if (job.timing == TimingClass::public_ && (job.modulus.magnitude(item)[0] & 1) == 0) return false;
+    const bool secret = job.timing == TimingClass::secret;
+    if (!secret && (job.modulus.magnitude(item)[0] & 1) == 0) return false;
     if (is_product(job.op)) {
+      if (secret) return true;
       if (job.op == Operation::fmamod && job.modulus.width <= kFusedLimbs) return false;
       return job.modulus.broadcast() && job.result.count > 1;
     }
@@ -57,7 +60,7 @@ class LaneEngine final : public Engine {
       case Operation::mulmod:
       case Operation::sqrmod:
       case Operation::fmamod:
-        return 4 * product_ns + 4 * digits;
+        return (job.shared != nullptr ? 4 : 20) * product_ns + 4 * digits;
       case Operation::fixed_base_powmod:
         return product_ns * (10 + bits / 6);
       default:
@@ -92,8 +95,9 @@ Variant make_variant(std::string technique, const std::string& shape, const Kern
   Variant variant;
   variant.name = technique + "." + shape;
   variant.technique = std::move(technique);
-  variant.secret_operations = operation_bit(Operation::powmod) | operation_bit(Operation::fixed_base_powmod);
-  variant.public_operations = variant.secret_operations | kProducts;
+  variant.public_operations =
+      kProducts | operation_bit(Operation::powmod) | operation_bit(Operation::fixed_base_powmod);
+  variant.secret_operations = variant.public_operations;
   variant.shared_modulus_operations = kProducts;
   variant.max_bits =
       std::min(kMaxModulusBits, kernels.max_digits * kernels.digit_bits - kernels.headroom_bits);

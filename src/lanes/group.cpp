@@ -79,11 +79,20 @@ void Group::load_plain(Limb* r, const BatchView& operand) {
 }
 
 void Group::load_residues(Limb* r, const BatchView& operand) {
-  bool below = operand.negative == nullptr && fits(operand);
+  bool below = job_.timing == TimingClass::public_ && operand.negative == nullptr && fits(operand);
   for (std::size_t lane = 0; below && lane < count_; ++lane) {
     below = limbs::less_var(operand.magnitude(item(lane)), job_.modulus.magnitude(item(lane)));
   }
   if (below) return load_plain(r, operand);
+  if (operand.negative == nullptr && fits(operand)) {
+    // One product instead of two: for x < R, (x (R mod n) + q n) / R < 2 n.
+    load_plain(r, operand);
+    for_each_vector([&](const Moduli& n, std::size_t, std::size_t at) {
+      n.mul(r + at, r + at, n.one(), scratch_.data());
+      n.reduce(r + at, r + at);
+    });
+    return;
+  }
   load_montgomery(r, operand);
   from_montgomery(r, r);
 }

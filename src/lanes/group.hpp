@@ -57,8 +57,8 @@ class Group {
   [[nodiscard]] bool fits(const BatchView& operand) const;
   /// r = |operand| of each item as digits. On input: fits(operand).
   void load_plain(Limb* r, const BatchView& operand);
-  /// r = the operand of each item mod n, 0 <= r < n, exact digits. Timing: operands that are not below n take
-  /// longer.
+  /// r = the operand of each item mod n, 0 <= r < n, exact digits. Timing: that of the job; in variable time
+  /// operands that are not below n take longer.
   void load_residues(Limb* r, const BatchView& operand);
   /// r = a + b mod n. On input: 0 <= a, b < n, exact digits; so is r.
   void add(Limb* r, const Limb* a, const Limb* b);

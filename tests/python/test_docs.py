@@ -273,6 +273,7 @@ def test_comments_name_pages_and_sections_that_exist() -> None:
 PERFORMANCE_TABLES = [
     ("powers_emerald_rapids", "render"),
     *((path.stem, "render_ecc") for path in sorted((ROOT / "bench/results").glob("ecc_cpu_*.json"))),
+    ("elementwise_cpu_zen4", "render_elementwise"),
 ]
 
 

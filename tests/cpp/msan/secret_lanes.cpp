@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled with MemorySanitizer, together with the vector techniques: both constant-time operations of the
+// Compiled with MemorySanitizer, together with the vector techniques: the constant-time operations of the
 // lane engine, on every kernel table that the processor can run, and the fields of special primes, with their
 // secrets marked as uninitialised memory. The sanitizer stops at the first branch, divisor or address that
 // depends on them.
@@ -116,6 +116,7 @@ Limbs run(const manymod::Engine& engine, manymod::Operation op, const Batch& bat
   job.timing = manymod::TimingClass::secret;
   job.x = {batch.x.data(), kItems, shape.x_width, shape.x_width, batch.x_signs};
   job.y = {batch.y.data(), kItems, shape.y_width, shape.y_width, nullptr};
+  if (op == manymod::Operation::fmamod) job.z = job.y;
   job.modulus = {batch.n.data(), shape.shared ? 1 : kItems, shape.width, shape.width, nullptr};
   job.result = {result.data(), kItems, shape.width, shape.width, nullptr};
   job.status = reinterpret_cast<manymod::ItemStatus*>(status);
@@ -151,7 +152,7 @@ void check(const char* name, const manymod::Engine& engine, manymod::Operation o
   require(found == expected, name, "the poisoned run computes the same");
 }
 
-/// Checks both operations at several sizes. Returns the number of checks.
+/// Checks the operations at several sizes. Returns the number of checks.
 int check_technique(const char* name, const Kernels& kernels) {
   const auto engine = manymod::lanes::make_engine(kernels);
   int checks = 0;
@@ -159,7 +160,8 @@ int check_technique(const char* name, const Kernels& kernels) {
     for (const bool shared : {false, true}) {
       const Shape shape{width, shared ? 2 * width + 1 : width, 2, shared, width == 5};
       check(name, *engine, manymod::Operation::powmod, shape);
-      ++checks;
+      check(name, *engine, manymod::Operation::fmamod, shape);
+      checks += 2;
       if (!shared) continue;
       check(name, *engine, manymod::Operation::fixed_base_powmod, shape);
       ++checks;
