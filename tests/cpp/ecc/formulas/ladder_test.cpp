@@ -23,7 +23,6 @@ struct SmallMontgomery {
 
   struct Affine {
     Limb u, v;
-    friend bool operator==(const Affine&, const Affine&) = default;
   };
   using Point = std::optional<Affine>;
 
