@@ -11,6 +11,7 @@
 
 #include "abi/enum_value.hpp"
 #include "abi/last_error.hpp"
+#include "core/status_error.hpp"
 #include "ecc/plan.hpp"
 #include "exec/executor.hpp"
 
@@ -93,10 +94,25 @@ class CallRun {
     return suits(on_curve(checked_.task, curve), curve, checked_.inputs);
   }
 
+  /// The engine of the plan's GPUs; null where it has none, or where this process can use none of them and
+  /// the processor is to compute what they do not.
+  /// @throws StatusError why they cannot be used, if the plan has no other device
+  [[nodiscard]] static const PointEngine* usable_gpu(const CurveEngines& engines) {
+    const PointEngine* const gpu = engines.on_gpu();
+    if (gpu == nullptr) return nullptr;
+    try {
+      gpu->check_usable();
+      return gpu;
+    } catch (const StatusError&) {
+      if (engines.on_cpu() == nullptr) throw;
+      return nullptr;
+    }
+  }
+
   [[nodiscard]] Group make_group(std::size_t index, std::size_t count, std::vector<std::size_t> items) {
     const CurveEngines& engines = plan_.curve(index);
     const Task task = on_curve(checked_.task, engines.curve());
-    const PointEngine *const cpu = engines.on_cpu(), *const gpu = engines.on_gpu();
+    const PointEngine *const cpu = engines.on_cpu(), *const gpu = usable_gpu(engines);
     std::unique_ptr<const Scheme> on_cpu, on_gpu;
     if (cpu != nullptr) on_cpu = make_scheme(task, *cpu, checked_.inputs, outputs_);
     if (gpu != nullptr) on_gpu = make_scheme(task, *gpu, checked_.inputs, outputs_);

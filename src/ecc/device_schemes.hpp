@@ -36,7 +36,7 @@ struct EcdsaVerification {
 };
 
 /// What a call on byte strings computes.
-enum class RowOperation : std::uint8_t { public_key, exchange, sign, verify };
+enum class RowOperation : std::uint8_t { public_key, exchange, sign, verify, recover };
 
 /// A call from byte strings to byte strings, as the C ABI has them (manymod/ecc.h), all of the lengths that
 /// the curve's have. A member is used where the operation has such an operand.
@@ -45,7 +45,8 @@ struct RowCall {
 
   RowOperation operation = RowOperation::public_key;
   ByteRows secret;  ///< private keys
-  ByteRows point;   ///< public keys, those of SEC 1 uncompressed or compressed
+  /// Public keys, those of SEC 1 uncompressed or compressed; of recovery the compressed points of nonces.
+  ByteRows point;
   /// Of ECDSA the leftmost bytes of digests, no more than a scalar has; of EdDSA, BIP 340 and SM2
   /// messages, of at most kMostMessage bytes.
   ByteRows message;
@@ -72,7 +73,9 @@ struct RowCall {
   /// they should be. The others have a result of zeros or none, and are to be computed elsewhere.
   std::uint8_t* done = nullptr;
 
-  [[nodiscard]] bool is_secret() const { return operation != RowOperation::verify; }
+  [[nodiscard]] bool is_secret() const {
+    return operation != RowOperation::verify && operation != RowOperation::recover;
+  }
 };
 
 /// Items are disjoint between threads, as for PointEngine. Signing is constant-time.
@@ -85,7 +88,7 @@ class DeviceSchemes {
   /// Whether it computes such calls, whatever the items are.
   [[nodiscard]] virtual bool offers(const RowCall& call) const = 0;
   /// Computes the items of a call that it offers. Items that are not done: see RowCall::done. Constant-time
-  /// but for verification.
+  /// but for verification and recovery.
   virtual void run(const RowCall& call, ItemRange items, const StopToken& stop) const = 0;
 
   // The following are for Weierstrass curves.

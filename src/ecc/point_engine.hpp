@@ -75,6 +75,9 @@ class PointEngine {
   [[nodiscard]] virtual const char* variant() const = 0;
   /// The GPUs that share the items of a call; 0: it computes on the calling thread.
   [[nodiscard]] virtual unsigned gpus() const { return 0; }
+  /// @throws StatusError if it computes on GPUs of which this process can use none: because they are lost, or
+  /// because it was forked off the process that opened them
+  virtual void check_usable() const {}
   /// Items computed together, on one GPU; fewer cost as much.
   [[nodiscard]] virtual std::size_t granularity() const = 0;
   /// A rough estimate for one of many items, on one thread or on one whole GPU.

@@ -87,6 +87,11 @@ bool derives_nonces(const CurveKernels& kernels, const Curve& curve) {
   return kernels.has_nonces && has_own_length;
 }
 
+bool decodes(const CurveKernels& kernels, const Curve& curve) {
+  if (!kernels.for_any_curve()) return curve.form != MM_ECC_MONTGOMERY;
+  return has_schemes(kernels, curve) && curve.p[0] % 4 == 3;
+}
+
 std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsigned launches) {
   // As many threads as keep the multiprocessors busy, then longer chains.
   const std::uint32_t busy = std::max(1U, multiprocessors * 512 / launches);

@@ -42,6 +42,9 @@ bool has_schemes(const CurveKernels& kernels, const Curve& curve);
 /// Whether they derive nonces on it: those for any curve only where a scalar fills its bytes.
 bool derives_nonces(const CurveKernels& kernels, const Curve& curve);
 
+/// Whether they find the other coordinate of points on it: those for any curve only where p is 3 modulo 4.
+bool decodes(const CurveKernels& kernels, const Curve& curve);
+
 /// The threads for `count` items in chains: one each where there are few items, so that all multiprocessors
 /// work, then chains of up to kMaxChain. Of `launches` at the same time, each has its share of the
 /// multiprocessors.

@@ -41,6 +41,17 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
     return workers_[group_.first_working()]->granularity();
   }
   [[nodiscard]] unsigned gpus() const override { return static_cast<unsigned>(workers_.size()); }
+  void check_usable() const override {
+    std::exception_ptr first;
+    for (const std::unique_ptr<const Worker>& worker : workers_) {
+      try {
+        return worker->check_usable();
+      } catch (const StatusError&) {
+        if (first == nullptr) first = std::current_exception();
+      }
+    }
+    std::rethrow_exception(first);
+  }
   [[nodiscard]] double item_ns(PointOperation operation) const override;
 
   void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
@@ -114,7 +125,25 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   }
   void lift(Limb* r, std::uint8_t* found, const NumberRows& given, const std::uint8_t* odd,
             ItemRange items) const override {
-    host_->lift(r, found, given, odd, items);
+    if (!decodes(kernels_, curve())) return host_->lift(r, found, given, odd, items);
+    std::vector<Limb> parity(items.end);
+    // On Edwards curves kernels find the opposite of what is encoded.
+    const Limb flips = curve().form == MM_ECC_EDWARDS ? 1 : 0;
+    for (std::size_t i = items.begin; i < items.end; ++i) parity[i] = odd[i] ^ flips;
+    const auto start = [&](Chunk& chunk, const Turn& turn) {
+      const Rows coordinate = chunk.upload(given, limbs());
+      const Rows parities = chunk.upload(NumberRows{parity.data(), 1}, 1);
+      RowQueue::Operands operands;
+      operands.good = chunk.result(found);
+      const DeviceCurve& on_device = turn();
+      chunk.stream().set_bytes(operands.good, 1, chunk.count());
+      RowQueue(on_device, curve(), chunk, operands).lift(coordinate, parities, chunk.result(r, limbs()));
+    };
+    const std::size_t done = run(PointOperation::lift, items, false, {}, start);
+    for (std::size_t i = items.begin; i < done; ++i) {
+      if (found[i] == 0) std::fill_n(r + i * limbs(), limbs(), Limb{0});
+    }
+    if (done < items.end) host_->lift(r, found, given, odd, {done, items.end});
   }
   void check(std::uint8_t* valid, const PointRows& points, ItemRange items) const override {
     if (curve().form != MM_ECC_WEIERSTRASS) return host_->check(valid, points, items);
@@ -195,6 +224,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
       case RowOperation::exchange:
         return PointOperation::multiply;
       case RowOperation::verify:
+      case RowOperation::recover:
         return PointOperation::multiply_two;
       case RowOperation::public_key:
       case RowOperation::sign:
@@ -268,6 +298,8 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
 
 /// Of kernels for any curve, estimated by the products of k P: 5000 at the rate of 61 G/s, and sums.
 constexpr double kAnyItemNs = 150;
+/// Of a square root, likewise: 254 squares and 80 products.
+constexpr double kRootNs = 6;
 
 /// Measured on an H100 for 256 bits; wider fields take about the cube of their length.
 double CudaEngine::item_ns(PointOperation operation) const {
@@ -282,6 +314,8 @@ double CudaEngine::item_ns(PointOperation operation) const {
       return (kernels_.for_any_curve() ? kAnyItemNs : 45) * scale;
     case PointOperation::check:
       return curve().form == MM_ECC_WEIERSTRASS ? 2 * scale : host_->item_ns(operation);
+    case PointOperation::lift:
+      return decodes(kernels_, curve()) ? kRootNs * scale : host_->item_ns(operation);
     default:
       return host_->item_ns(operation);
   }

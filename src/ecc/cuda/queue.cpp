@@ -50,12 +50,16 @@ void Queue::sign(SignJob job, const Rows& extra, mm_ecc_scheme scheme) const {
   curve_.sign(stream(), job);
 }
 
-void Queue::verify(VerifyScalarsJob job, const Rows& x, const Rows& y, const std::uint8_t* on_curve) const {
+void Queue::verification_scalars(VerifyScalarsJob& job) const {
   job.count = count();
   job.scratch = columns(kScalarColumns);
   job.u = rows();
   job.v = rows();
   curve_.verification_scalars(stream(), job);
+}
+
+void Queue::verify(VerifyScalarsJob job, const Rows& x, const Rows& y, const std::uint8_t* on_curve) const {
+  verification_scalars(job);
   PointJob point = point_job();
   point.x = x;
   point.y = y;

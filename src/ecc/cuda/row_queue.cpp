@@ -7,7 +7,10 @@ namespace manymod::ecc::cuda {
 namespace {
 
 /// Rows of words of an item, and its flags.
-constexpr std::size_t kRowsOfSigning = 36, kRowsOfOthers = 16, kFlagsOfRows = 16;
+constexpr std::size_t kRowsOfSigning = 36, kRowsOfRecovery = 20, kRowsOfOthers = 16, kFlagsOfRows = 16;
+
+/// As many limbs as the widest field has.
+constexpr Limb kZeroRow[9] = {}, kOneRow[9] = {1};
 
 /// Bits of the lowest byte and of the highest word of scalars and coordinates of X25519 (RFC 7748, section
 /// 5).
@@ -27,7 +30,8 @@ ItemBytes RowQueue::bytes(const Curve& curve, const RowCall& call) {
   const std::size_t operands = call.secret.size + call.point.size + call.message.size + call.signature.size +
                                call.nonce.size + call.extra.size;
   const std::size_t strings = operands + call.result_size + kFlagsOfRows;
-  const std::size_t rows = call.operation == RowOperation::sign ? kRowsOfSigning : kRowsOfOthers;
+  const bool signs = call.operation == RowOperation::sign, recovers = call.operation == RowOperation::recover;
+  const std::size_t rows = signs ? kRowsOfSigning : recovers ? kRowsOfRecovery : kRowsOfOthers;
   return {strings + rows * curve.limbs() * sizeof(Limb), strings};
 }
 
@@ -84,6 +88,32 @@ RowQueue::Coordinates RowQueue::points(const Strings& from) {
   return {job.x, job.y};
 }
 
+void RowQueue::lift(const Rows& given, const Rows& odd, const RowsOut& other) {
+  const bool is_edwards = curve_.form == MM_ECC_EDWARDS;
+  const auto coordinate_bytes = static_cast<std::uint32_t>(curve_.coordinate_bytes());
+  const std::uint32_t size = coordinate_bytes + (is_edwards ? 0 : 1);
+  std::uint8_t* const encodings = chunk_.result(nullptr, size, size);
+  if (is_edwards) {
+    write(encodings, size, std::array{FieldOut{FieldKind::little_endian, size, given, odd, nullptr}});
+  } else {
+    write(encodings, size, std::array{FieldOut{FieldKind::tag, 1, {}, odd, nullptr}, coordinate(given)});
+  }
+  DecodeJob job;
+  job.count = count();
+  job.from = {encodings, size, size};
+  job.x = is_edwards ? other : queue_.rows();
+  job.y = is_edwards ? queue_.rows() : other;
+  job.good = good_;
+  job.coordinate_bytes = coordinate_bytes;
+  job.any_encoding = 1;
+  on_device().decode(queue_.stream(), job);
+}
+
+Rows RowQueue::sum(const Rows& a, const Rows& b, bool subtracts) const {
+  const Rows one = chunk_.upload(NumberRows{kOneRow, 0}, curve_.limbs());
+  return combine({{}, count(), a, b, one, queue_.rows(), subtracts ? 1U : 0U});
+}
+
 RowQueue::Coordinates RowQueue::affine(const PointJob& points) const {
   const AffineRows to{queue_.rows(), queue_.rows(), nullptr};
   queue_.affine(points, to);
@@ -114,7 +144,10 @@ void RowQueue::public_keys(const RowCall& call) {
   PointJob job = queue_.point_job();
   job.scalar = scalars(operands_.secret);
   on_device().multiply_base(queue_.stream(), job);
-  const Coordinates key = affine(job);
+  write_points(call, affine(job));
+}
+
+void RowQueue::write_points(const RowCall& call, const Coordinates& key) const {
   FieldOut tag{FieldKind::tag, 1, {}, {}, nullptr};
   switch (call.point_format) {
     case MM_ECC_UNCOMPRESSED:
@@ -157,21 +190,16 @@ void RowQueue::sign(const RowCall& call) {
 /// The equation of verification. For the public key d G its point u G + v Q is (u + v d) G: one
 /// multiplication of the generator.
 void RowQueue::check(const SignJob& signatures) {
-  const gpu::Stream& stream = queue_.stream();
   VerifyScalarsJob factors;
-  factors.count = count();
   factors.digest = signatures.digest;
   factors.r = rows_in(signatures.r);
   factors.s = rows_in(signatures.s);
-  factors.scratch = chunk_.room<std::uint32_t>(2 * curve_.limbs() * sizeof(Limb));
-  factors.u = queue_.rows();
-  factors.v = queue_.rows();
   factors.valid = chunk_.result(nullptr);
-  on_device().verification_scalars(stream, factors);
+  queue_.verification_scalars(factors);
   PointJob point = queue_.point_job();
   point.scalar =
       combine({{}, count(), rows_in(factors.u), rows_in(factors.v), signatures.secret, queue_.rows(), 0});
-  on_device().multiply_base(stream, point);
+  on_device().multiply_base(queue_.stream(), point);
   expect_same(affine(point), factors.r, signatures.recovery);
 }
 
@@ -199,6 +227,28 @@ void RowQueue::verify(const RowCall& call) {
   job.valid = chunk_.result(call.ok);
   job.low_s = call.low_s ? 1 : 0;
   queue_.verify(job, key.x, key.y, good_);
+}
+
+/// SEC 1, section 4.1.6: (s / r) R - (e / r) G, which has y = 0 only if it is infinity, as n is odd.
+void RowQueue::recover(const RowCall& call) {
+  const std::size_t size = curve_.scalar_bytes();
+  const Coordinates nonce = points(operands_.point);
+  VerifyScalarsJob factors;
+  factors.digest = digests();
+  factors.r = scalars(operands_.signature.part(size, size));
+  factors.s = scalars(operands_.signature.part(0, size));
+  factors.valid = chunk_.result(nullptr);
+  queue_.verification_scalars(factors);
+  const Rows zero = chunk_.upload(NumberRows{kZeroRow, 0}, curve_.limbs());
+  PointJob point = queue_.point_job();
+  point.x = nonce.x;
+  point.y = nonce.y;
+  point.scalar = rows_in(factors.v);
+  point.base_scalar = sum(zero, rows_in(factors.u), true);
+  on_device().multiply_two(queue_.stream(), point);
+  const Coordinates key = affine(point);
+  launch("ecc_rows_not_zero", NotZeroJob{count(), key.y, good_});
+  write_points(call, key);
 }
 
 void RowQueue::ladder(const RowCall& call) {
@@ -259,6 +309,8 @@ void RowQueue::queue(const RowCall& call) {
       return sign(call);
     case RowOperation::verify:
       return verify(call);
+    case RowOperation::recover:
+      return recover(call);
   }
 }
 

@@ -45,6 +45,10 @@ class RowQueue {
 
   /// Enqueues the work for the chunk's items of a call that is offered.
   void queue(const RowCall& call);
+  /// Enqueues what PointEngine::lift computes, on curves whose points are decoded (decodes); the operands'
+  /// good items are those that are found. odd: numbers whose lowest bit is that of the other coordinate; on
+  /// Edwards curves, where the opposites of points are decoded, that it does not have.
+  void lift(const Rows& given, const Rows& odd, const RowsOut& other);
 
  private:
   struct Coordinates {
@@ -79,6 +83,8 @@ class RowQueue {
   [[nodiscard]] Rows numbers(ReadJob job) const;
   /// Points of SEC 1, compressed or not.
   [[nodiscard]] Coordinates points(const Strings& from);
+  /// a + b, or a - b, modulo n.
+  [[nodiscard]] Rows sum(const Rows& a, const Rows& b, bool subtracts = false) const;
   [[nodiscard]] Coordinates affine(const PointJob& points) const;
   /// Strings of fields in a row, zeros for items that are not good; results of a call.
   void write(std::uint8_t* to, std::size_t size, std::span<const FieldOut> fields) const;
@@ -87,11 +93,13 @@ class RowQueue {
   [[nodiscard]] FieldOut scalar(const Rows& number) const;
 
   void public_keys(const RowCall& call);
+  void write_points(const RowCall& call, const Coordinates& key) const;
   void exchange(const RowCall& call);
   void sign(const RowCall& call);
   void check(const SignJob& signatures);
   Rows combine(const CombineJob& job) const;
   void verify(const RowCall& call);
+  void recover(const RowCall& call);
   void ladder(const RowCall& call);
 
   /// Clears good_ where points are not those of signatures: see SameJob.
@@ -103,8 +111,6 @@ class RowQueue {
   void sm2_verify(const RowCall& call);
   /// Messages as numbers, for public keys.
   [[nodiscard]] Rows sm2_digests(const RowCall& call, const Coordinates& key) const;
-  /// a + b, or a - b.
-  [[nodiscard]] Rows sum(const Rows& a, const Rows& b, bool subtracts = false) const;
 
   // row_queue_schnorr.cpp
   void schnorr_sign(const RowCall& call);

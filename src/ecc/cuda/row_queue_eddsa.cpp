@@ -122,6 +122,7 @@ void RowQueue::queue_eddsa(const RowCall& call) {
     case RowOperation::verify:
       return eddsa_verify(call);
     case RowOperation::exchange:
+    case RowOperation::recover:
       return;  // not offered
   }
 }

@@ -9,14 +9,8 @@ namespace manymod::ecc::cuda {
 namespace {
 
 constexpr std::uint32_t kSm3Bytes = 32;
-constexpr Limb kOneRow[4] = {1, 0, 0, 0};
 
 }  // namespace
-
-Rows RowQueue::sum(const Rows& a, const Rows& b, bool subtracts) const {
-  const Rows one = chunk_.upload(NumberRows{kOneRow, 0}, curve_.limbs());
-  return combine({{}, count(), a, b, one, queue_.rows(), subtracts ? 1U : 0U});
-}
 
 Rows RowQueue::sm2_digests(const RowCall& call, const Coordinates& key) const {
   if (call.prehashed) return digests();

@@ -89,6 +89,8 @@ class Worker::Run {
 };
 
 void Worker::run(std::size_t& done, std::size_t end, const ChunkedWork& work, const StopToken& stop) const {
+  // Throws in a forked child before any mutex is locked, which a thread of the parent may hold forever.
+  check_usable();
   Run chunks(*this, done, work);
   const std::size_t most = device_.properties().multiprocessors * kChunkItems;
   for (std::size_t next = done; next < end && !stop.was_requested();) {

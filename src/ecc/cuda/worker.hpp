@@ -34,6 +34,8 @@ class Worker {
   Worker(gpu::Device& device, const Curve& curve, const CurveKernels& kernels, unsigned wide_window)
       : device_(device), curve_(curve), kernels_(kernels), wide_window_(wide_window), pool_(device) {}
 
+  /// @throws gpu::DeviceError if this process cannot use the GPU: forked, lost
+  void check_usable() const { device_.check_usable(); }
   /// Items of the shortest chunk that is worth its launches.
   [[nodiscard]] std::size_t granularity() const;
 

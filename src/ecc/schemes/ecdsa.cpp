@@ -12,18 +12,6 @@
 namespace manymod::ecc {
 namespace {
 
-/// A mask: whether 2 s > n; as n is odd, whether s > n / 2.
-Limb is_high(std::span<const Limb> s, std::span<const Limb> n) {
-  Limb borrow = 0;
-  Limb carry = 0;
-  for (std::size_t i = 0; i < n.size(); ++i) {
-    const Limb doubled = (s[i] << 1) | carry;
-    carry = s[i] >> (kLimbBits - 1);
-    word::sub_borrow(n[i], doubled, borrow);
-  }
-  return word::mask_from_bit(borrow | carry);
-}
-
 class Messages final : public SignedMessages {
  public:
   Messages(const Curve& curve, const Inputs& inputs, mm_hash hash)
@@ -279,7 +267,7 @@ class Recovery final : public BlockScheme {
   /// The points with x = r, or r + n where bit 1 of the id is set, and with the parity of y in its bit 0.
   void lift(Points& points, const Signatures& x, const Block& block) const {
     for (std::size_t row = 0; row < block.size(); ++row) {
-      if (candidate(points.x[row], x.r[row], (x.id[row] & 2) != 0)) continue;
+      if (nonce_coordinate(points.x[row], x.r[row], x.id[row], curve())) continue;
       block.fail(row, MM_ITEM_ECC_NO_KEY);
       std::ranges::copy(curve().x, points.x[row].begin());
     }
@@ -294,18 +282,6 @@ class Recovery final : public BlockScheme {
       std::ranges::copy(curve().x, points.x[row].begin());
       std::ranges::copy(curve().y, points.y[row].begin());
     }
-  }
-
-  /// x = r + n if `above`, else r. @return whether it is below p
-  [[nodiscard]] bool candidate(std::span<Limb> x, std::span<const Limb> r, bool above) const {
-    if (!above) {
-      limbs::copy_extend(x, r);
-      return limbs::less_var(r, curve().p);
-    }
-    Rows sum(1, order_->limbs() + 1);
-    sum[0][order_->limbs()] = limbs::add(sum[0].first(order_->limbs()), r, curve().n);
-    limbs::copy_extend(x, sum[0]);
-    return limbs::less_var(sum[0], curve().p);
   }
 
   void write(const Points& key, const Block& block) const {

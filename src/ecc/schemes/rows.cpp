@@ -9,6 +9,7 @@
 
 #include <openssl/rand.h>
 
+#include "core/read_once.hpp"
 #include "crypto/hash.hpp"
 #include "ecc/device_schemes.hpp"
 #include "ecc/schemes/numbers.hpp"
@@ -19,8 +20,8 @@
 namespace manymod::ecc {
 namespace {
 
-/// Of an item on a thread of the host: copies of its bytes; random bytes, and DER of a signature.
-constexpr double kCopyNs = 40, kRandomNs = 60, kDerNs = 80;
+/// Of an item on a thread of the host: copies of its bytes; random bytes, and conversions of a signature.
+constexpr double kCopyNs = 40, kRandomNs = 60, kConversionNs = 80;
 
 /// The options of a task as those of a call on rows. Nothing where these do not have them.
 std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inputs) {
@@ -29,6 +30,8 @@ std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inp
   // DER is made of r and s afterwards.
   call.result_size =
       task.op == MM_ECC_SIGN && is_der ? 2 * curve.scalar_bytes() : result_bytes(task, curve, inputs);
+  // Likewise the digest of a shared secret.
+  if (task.op == MM_ECC_EXCHANGE) call.result_size = curve.coordinate_bytes();
   call.derives_nonces = inputs.nonces != MM_ECC_NONCE_GIVEN;
   call.recoverable = inputs.signature_format == MM_ECC_RECOVERABLE;
   call.low_s = wants_low_s(curve, inputs.low_s);
@@ -50,7 +53,9 @@ std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inp
       break;
     case MM_ECC_EXCHANGE:
       call.operation = RowOperation::exchange;
-      offered = offered && inputs.hash == MM_HASH_NONE;
+      break;
+    case MM_ECC_RECOVER:
+      call.operation = RowOperation::recover;
       break;
     case MM_ECC_SIGN:
       call.operation = RowOperation::sign;
@@ -86,23 +91,19 @@ class RowScheme final : public Scheme {
     // Those of EdDSA and BIP 340 contain the public key.
     const bool makes_keys = task_.op == MM_ECC_SIGN && task_.scheme != MM_ECC_ECDSA;
     return points * (call_.check && task_.op == MM_ECC_SIGN ? 2 : 1) * (makes_keys ? 2 : 1) + kCopyNs +
-           (hashes() ? kDigestNs : 0) + (is_hedged() ? kRandomNs : 0) + (is_der() ? kDerNs : 0);
+           (hashes() || hashes_secrets() ? kDigestNs : 0) + (is_hedged() ? kRandomNs : 0) +
+           (is_der() || recovers() ? kConversionNs : 0);
   }
 
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
-    if (items.empty()) return;
-    RowOperands operands(items);
-    RowCall call = call_;
-    if (!prefix_.empty()) call.prefix = {prefix_.data(), 0, prefix_.size()};
-    if (!take_operands(call, operands)) return rest_->compute(items, stop);
-    std::vector<std::uint8_t> done(operands.fits().begin(), operands.fits().end());
-    call.done = done.data();
-    if (operands.in_a_row() && !(is_der() && call.result_size != 0)) {
-      run_in_place(call, items, stop);
-    } else {
-      run_apart(call, operands, stop);
+    if (has_one_encoding()) return compute_alike(items, stop);
+    const std::size_t size = point_bytes(curve(), MM_ECC_COMPRESSED);
+    std::vector<std::size_t> compressed, others;
+    for (const std::size_t item : items) {
+      ((*inputs_.point)[item].size() == size ? compressed : others).push_back(item);
     }
-    settle(items, done, stop);
+    compute_alike(compressed, stop);
+    compute_alike(others, stop);
   }
 
  private:
@@ -118,9 +119,38 @@ class RowScheme final : public Scheme {
   const std::unique_ptr<Scheme> rest_;
 
   [[nodiscard]] const Curve& curve() const { return engine_.curve(); }
-  /// Whether digests are computed here.
+
+  /// Whether all points are of one encoding. Those of Weierstrass curves may be compressed or not, item by
+  /// item.
+  [[nodiscard]] bool has_one_encoding() const {
+    return !inputs_.point || inputs_.point->rows() || is_schnorr() || curve().form != MM_ECC_WEIERSTRASS;
+  }
+  /// Computes items with points of the encoding of the first one. Others are left to the host, as all that
+  /// are not what they should be.
+  void compute_alike(std::span<const std::size_t> items, const StopToken& stop) const {
+    if (items.empty()) return;
+    RowOperands operands(items);
+    RowCall call = call_;
+    if (!prefix_.empty()) call.prefix = {prefix_.data(), 0, prefix_.size()};
+    if (!take_operands(call, operands)) return rest_->compute(items, stop);
+    std::vector<std::uint8_t> done(operands.fits().begin(), operands.fits().end());
+    call.done = done.data();
+    if (operands.in_a_row() && !hashes_secrets() && !(is_der() && call.result_size != 0)) {
+      run_in_place(call, items, stop);
+    } else {
+      run_apart(call, operands, stop);
+    }
+    settle(items, done, stop);
+  }
+
+  [[nodiscard]] bool recovers() const { return task_.op == MM_ECC_RECOVER; }
+  /// Whether digests of messages are computed here.
   [[nodiscard]] bool hashes() const {
-    return is_signature(task_.op) && task_.scheme == MM_ECC_ECDSA && !inputs_.prehashed;
+    return (is_signature(task_.op) || recovers()) && task_.scheme == MM_ECC_ECDSA && !inputs_.prehashed;
+  }
+  /// Whether those of shared secrets are.
+  [[nodiscard]] bool hashes_secrets() const {
+    return task_.op == MM_ECC_EXCHANGE && inputs_.hash != MM_HASH_NONE;
   }
 
   [[nodiscard]] bool is_schnorr() const { return call_.scheme == MM_ECC_BIP340; }
@@ -156,6 +186,7 @@ class RowScheme final : public Scheme {
     }
   }
   [[nodiscard]] bool take_signatures(RowCall& call, RowOperands& operands) const {
+    if (recovers()) return take_recoverable(call, operands);
     if (!is_der()) return operands.take(call.signature, *inputs_.signature, signature_bytes_of_rows());
     Rows numbers(2, curve().scalar_limbs());
     const std::size_t size = curve().scalar_bytes();
@@ -169,6 +200,29 @@ class RowScheme final : public Scheme {
       return true;
     };
     return operands.take_converted(call.signature, *inputs_.signature, 2 * size, read);
+  }
+  /// r and s, behind the compressed point of the nonce, which r and the recovery id tell.
+  [[nodiscard]] bool take_recoverable(RowCall& call, RowOperands& operands) const {
+    const std::size_t size = curve().scalar_bytes(), point = point_bytes(curve(), MM_ECC_COMPRESSED);
+    Rows numbers(2, curve().scalar_limbs()), x(1, curve().limbs());
+    const auto read = [&](std::span<std::uint8_t> row, ByteSpan signature) {
+      if (signature.size() != 2 * size + 1) return false;
+      const std::span<std::uint8_t> raw = row.last(2 * size);
+      std::copy_n(signature.begin(), raw.size(), raw.begin());
+      const std::uint8_t id = read_once(signature[2 * size]);
+      limbs_from_bytes(numbers[0], raw.first(size));
+      limbs_from_bytes(numbers[1], raw.last(size));
+      if (id > kMostRecoveryId || !nonce_coordinate(x[0], numbers[0], id, curve())) return false;
+      if (call.low_s && is_high(numbers[1], curve().n) != 0) return false;
+      row[0] = static_cast<std::uint8_t>(2 + (id & 1));
+      bytes_from_limbs(row.subspan(1, point - 1), x[0]);
+      return true;
+    };
+    ByteRows rows;
+    const bool taken = operands.take_converted(rows, *inputs_.signature, point + 2 * size, read);
+    call.point = {rows.data, rows.stride, point};
+    call.signature = {rows.data + point, rows.stride, 2 * size};
+    return taken;
   }
   [[nodiscard]] std::size_t signature_bytes_of_rows() const {
     return task_.scheme == MM_ECC_EDDSA ? signature_bytes(curve()) : 2 * curve().scalar_bytes();
@@ -189,13 +243,31 @@ class RowScheme final : public Scheme {
     if (task_.scheme != MM_ECC_ECDSA) {
       return operands.take_any(call.message, call.message_sizes, messages, RowCall::kMostMessage);
     }
-    const std::size_t size = hashes() ? crypto::find_hash(hash_of(inputs_, task_, curve()))->size
-                                      : messages[operands.items().front()].size();
+    if (!hashes()) return take_digests(call, operands);
+    const std::size_t size = crypto::find_hash(hash_of(inputs_, task_, curve()))->size;
     const std::size_t used = std::min(size, curve().scalar_bytes());
-    if (used == 0) return false;
-    if (!hashes()) return operands.take(call.message, messages, size, used);
     hash(operands.room(call.message, used), used, operands.items());
     return true;
+  }
+  /// The leftmost bytes of given digests: as many as the longest has, at most those of a scalar. Shorter ones
+  /// are numbers as they are, with zeros in front, unless a digest of that length would lose bits.
+  [[nodiscard]] bool take_digests(RowCall& call, RowOperands& operands) const {
+    const ItemsIn& digests = *inputs_.message;
+    const std::optional<ByteRows> rows = digests.rows();
+    std::size_t used = rows ? rows->size : 0;
+    if (!rows) {
+      for (const std::size_t item : operands.items()) used = std::max(used, digests[item].size());
+    }
+    used = std::min(used, curve().scalar_bytes());
+    if (used == 0) return false;
+    if (rows) return operands.take(call.message, digests, rows->size, used);
+    const bool pads = 8 * used <= curve().order_bits;
+    return operands.take_converted(call.message, digests, used, [&](auto row, ByteSpan digest) {
+      const std::size_t size = std::min(digest.size(), used);
+      if (size < used && !pads) return false;
+      std::copy_n(digest.begin(), size, row.last(size).begin());
+      return true;
+    });
   }
   void hash(std::uint8_t* digests, std::size_t used, std::span<const std::size_t> items) const {
     crypto::Hasher hasher(hash_of(inputs_, task_, curve()));
@@ -228,6 +300,8 @@ class RowScheme final : public Scheme {
     call.ok = is_verification(task_.op) ? operands.room(verdicts, 1) : nullptr;
     run(call, items.size(), stop);
     Rows numbers(2, curve().scalar_limbs());
+    std::optional<crypto::Hasher> hasher;
+    if (hashes_secrets()) hasher.emplace(inputs_.hash);
     for (std::size_t row = 0; row < items.size(); ++row) {
       if (call.done[row] == 0) continue;
       if (call.ok != nullptr) outputs_.ok[items[row]] = call.ok[row];
@@ -235,6 +309,8 @@ class RowScheme final : public Scheme {
       const std::span<const std::uint8_t> result(call.result + row * call.result_size, call.result_size);
       if (is_der()) {
         write_signature(numbers, items[row], result);
+      } else if (hasher) {
+        hasher->digest(outputs_.result(items[row], hasher->size()), {result});
       } else {
         std::ranges::copy(result, outputs_.result(items[row], result.size()).begin());
       }

@@ -28,8 +28,7 @@ bool read_numbers(const Curve& curve, mm_ecc_signature_format format, Signatures
     limbs_from_bytes(s, bytes.subspan(size, size));
     if (recoverable) x.id[row] = read_once(bytes[2 * size]);
   }
-  constexpr std::uint8_t kMostId = 3;
-  return x.id[row] <= kMostId && in_range(r, curve.n) != 0 && in_range(s, curve.n) != 0;
+  return x.id[row] <= kMostRecoveryId && in_range(r, curve.n) != 0 && in_range(s, curve.n) != 0;
 }
 
 }  // namespace
@@ -48,6 +47,28 @@ Limb at_least(std::span<const Limb> a, std::span<const Limb> n) {
     word::sub_borrow(i < a.size() ? a[i] : 0, i < n.size() ? n[i] : 0, borrow);
   }
   return borrow ^ 1;
+}
+
+bool nonce_coordinate(std::span<Limb> x, std::span<const Limb> r, std::uint8_t id, const Curve& curve) {
+  if ((id & 2) == 0) {
+    limbs::copy_extend(x, r);
+    return limbs::less_var(r, curve.p);
+  }
+  Rows sum(1, r.size() + 1);
+  sum[0][r.size()] = limbs::add(sum[0].first(r.size()), r, curve.n);
+  limbs::copy_extend(x, sum[0]);
+  return limbs::less_var(sum[0], curve.p);
+}
+
+Limb is_high(std::span<const Limb> s, std::span<const Limb> n) {
+  Limb borrow = 0;
+  Limb carry = 0;
+  for (std::size_t i = 0; i < n.size(); ++i) {
+    const Limb doubled = (s[i] << 1) | carry;
+    carry = s[i] >> (kLimbBits - 1);
+    word::sub_borrow(n[i], doubled, borrow);
+  }
+  return word::mask_from_bit(borrow | carry);
 }
 
 Signatures read_signatures(const Curve& curve, const Inputs& inputs, const Block& block) {

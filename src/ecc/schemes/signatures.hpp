@@ -30,6 +30,14 @@ mm_hash hash_of(const Inputs& inputs, Task task, const Curve& curve);
 /// verified.
 bool wants_low_s(const Curve& curve, int low_s);
 
+/// The highest recovery id: bit 0: y of k G is odd; bit 1: its x is n or more.
+inline constexpr std::uint8_t kMostRecoveryId = 3;
+/// The x of k G for r and the recovery id of a signature: r or r + n; public. @return whether it is below p
+bool nonce_coordinate(std::span<Limb> x, std::span<const Limb> r, std::uint8_t id, const Curve& curve);
+
+/// A mask: whether 2 s > n; as n is odd, whether s > n / 2. Constant-time.
+Limb is_high(std::span<const Limb> s, std::span<const Limb> n);
+
 /// 1 if a >= n, else 0, for numbers of any lengths.
 Limb at_least(std::span<const Limb> a, std::span<const Limb> n);
 

@@ -46,8 +46,9 @@ TEST_F(CudaTables, AreMadeForTheFirstCallThatTheGpuComputes) {
   const auto engine = on_gpu(CurveId::p256);
   const ecc::Curve& curve = engine->curve();
   std::vector<Limb> x(curve.limbs()), y(x);
-  std::uint8_t found = 0, infinity = 0;
-  engine->lift(x.data(), &found, {curve.x.data(), 0}, &infinity, {0, 1});
+  std::uint8_t infinity = 0;
+  const ecc::PointRows generator{{curve.x.data(), 0}, {curve.y.data(), 0}};
+  engine->add({x.data(), y.data(), &infinity}, generator, generator, {0, 1});
   EXPECT_EQ(fake_cuda::counts().launches, 0U);
   engine->multiply_base({x.data(), y.data(), &infinity}, {curve.x.data(), 0}, {0, 1}, TimingClass::secret,
                         {});

@@ -20,7 +20,8 @@ class NotingDevice final : public ecc::PointEngine, public ecc::DeviceSchemes {
   explicit NotingDevice(std::unique_ptr<const ecc::PointEngine> engine)
       : PointEngine(engine->curve()), engine_(std::move(engine)), device_(*engine_->device_schemes()) {}
 
-  mutable std::vector<std::uint8_t> done;
+  mutable std::vector<std::uint8_t> done;  ///< of the last call on rows
+  mutable std::size_t computed = 0;        ///< items that it has done
 
   [[nodiscard]] const DeviceSchemes* device_schemes() const override { return this; }
   [[nodiscard]] const char* variant() const override { return engine_->variant(); }
@@ -64,6 +65,7 @@ class NotingDevice final : public ecc::PointEngine, public ecc::DeviceSchemes {
   void run(const ecc::RowCall& call, ecc::ItemRange items, const StopToken& stop) const override {
     device_.run(call, items, stop);
     done.assign(call.done, call.done + items.end);
+    computed += static_cast<std::size_t>(std::ranges::count(done, 1));
     for (std::size_t i = 0; i < items.end && call.result_size != 0; ++i) {
       const std::uint8_t* const result = call.result + i * call.result_stride;
       const bool is_zero =

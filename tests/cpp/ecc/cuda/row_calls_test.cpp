@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "ecc/test_bytes.hpp"
@@ -15,10 +20,12 @@ namespace {
 using manymod::testing::Bytes;
 using manymod::testing::noise;
 
-/// A whole call, on a curve that needs no tables: one item has no shared secret.
+/// Whole calls, on a curve that needs no tables: one item has no shared secret.
 class CudaRowCalls : public manymod::testing::FakeGpuTest {
  protected:
   static constexpr std::size_t kItems = 5, kSize = 32, kWithout = 3;
+
+  using Plan = std::unique_ptr<mm_ecc_plan, void (*)(mm_ecc_plan*)>;
 
   struct Result {
     mm_status status;
@@ -27,42 +34,85 @@ class CudaRowCalls : public manymod::testing::FakeGpuTest {
     bool operator==(const Result&) const = default;
   };
 
+  const Bytes secrets_ = noise(kItems * kSize, 1);
+  Bytes points_ = noise(kItems * kSize, 2);
+
+  void SetUp() override {
+    FakeGpuTest::SetUp();
+    std::fill_n(points_.begin() + kWithout * kSize, kSize, std::uint8_t{0});
+  }
+
   static mm_bytes_view view_of(const Bytes& rows) {
     return {kItems, rows.data(), kSize, 0, nullptr, nullptr};
   }
-
-  static Result exchange_on(const char* device, const Bytes& secrets, const Bytes& points) {
+  /// Null where there is none.
+  static Plan plan_on(const char* device) {
     const mm_ecc_curve* const curve = mm_ecc_curve_find("X25519");
     mm_ecc_plan_options options{};
     options.struct_size = sizeof options;
     options.device = device;
     mm_ecc_plan* plan = nullptr;
-    EXPECT_EQ(mm_ecc_plan_create(&curve, 1, &options, &plan), MM_OK);
+    static_cast<void>(mm_ecc_plan_create(&curve, 1, &options, &plan));
+    return {plan, mm_ecc_plan_destroy};
+  }
+  [[nodiscard]] Result exchange(const Plan& plan) const {
     Result r{MM_OK, Bytes(kItems * kSize, 1), Bytes(kItems), std::vector<std::size_t>(kItems, 1)};
     mm_ecc_call call{};
     call.struct_size = sizeof call;
     call.op = MM_ECC_EXCHANGE;
     call.count = kItems;
-    call.secret = view_of(secrets);
-    call.point = view_of(points);
+    call.secret = view_of(secrets_);
+    call.point = view_of(points_);
     call.output = {r.output.data(), kItems, kSize, r.sizes.data()};
     call.item_status = r.statuses.data();
-    r.status = mm_ecc_run(plan, &call);
-    mm_ecc_plan_destroy(plan);
+    r.status = mm_ecc_run(plan.get(), &call);
     return r;
+  }
+  /// In a forked child: whether calls on the GPU fail with a reason, and others have their results.
+  [[nodiscard]] bool fails_in_child(const Plan& gpu, const Plan& either, const Result& expected) const {
+    return manymod::testing::true_in_child([&] {
+      const std::size_t calls = fake_cuda::counts().calls;
+      const bool refused = exchange(gpu).status == MM_ERR_DEVICE &&
+                           std::string(mm_last_error()).find("forked") != std::string::npos;
+      return refused && exchange(either) == expected && exchange(plan_on("auto")) == expected &&
+             plan_on("cuda") == nullptr && fake_cuda::counts().calls == calls;
+    });
   }
 };
 
 TEST_F(CudaRowCalls, AreThoseOfTheProcessor) {
-  const Bytes secrets = noise(kItems * kSize, 1);
-  Bytes points = noise(kItems * kSize, 2);
-  std::fill_n(points.begin() + kWithout * kSize, kSize, std::uint8_t{0});
-  const Result on_gpu = exchange_on("cuda", secrets, points);
+  const Result on_gpu = exchange(plan_on("cuda"));
   EXPECT_GT(fake_cuda::counts().launches, 0U);
-  EXPECT_EQ(on_gpu, exchange_on("cpu", secrets, points));
+  EXPECT_EQ(on_gpu, exchange(plan_on("cpu")));
   EXPECT_EQ(on_gpu.status, MM_ERR_ITEMS);
   EXPECT_EQ(on_gpu.statuses[kWithout], MM_ITEM_ECC_SMALL_ORDER);
   EXPECT_EQ(on_gpu.sizes[kWithout], 0U);
+}
+
+TEST_F(CudaRowCalls, FailInForkedChildren) {
+  const Plan gpu = plan_on("cuda"), either = plan_on("auto");
+  const Result expected = exchange(gpu);
+  EXPECT_TRUE(fails_in_child(gpu, either, expected));
+  EXPECT_EQ(exchange(gpu), expected);
+}
+
+/// The child has the locks of a call that another thread computes.
+TEST_F(CudaRowCalls, FailInChildrenThatAreForkedMeanwhile) {
+  const Plan gpu = plan_on("cuda"), either = plan_on("auto");
+  const Result expected = exchange(gpu);
+  std::atomic<bool> computes = false, proceed = false;
+  constexpr const char* kLadder = "ecc_x25519_ladder";
+  fake_cuda::add_kernel(
+      kLadder, [&, ladder = fake_cuda::kernel(kLadder)](const fake_cuda::Launch& launch, void** parameters) {
+        computes = true;
+        while (!proceed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ladder(launch, parameters);
+      });
+  std::thread other([&] { EXPECT_EQ(exchange(gpu), expected); });
+  while (!computes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(fails_in_child(gpu, either, expected));
+  proceed = true;
+  other.join();
 }
 
 }  // namespace

@@ -127,6 +127,15 @@ class CudaRows : public manymod::testing::FakeGpuTest, public ::testing::WithPar
   /// The same in one form, for `chosen` items of the call, of which `left` has the positions.
   SchemeRun agree(const SchemeItems& items, mm_ecc_op op, const std::vector<std::size_t>& left,
                   const Options& options, Places places, const std::vector<std::size_t>& chosen) const {
+    SchemeRun found = same(items, op, options, places, chosen);
+    std::vector<std::uint8_t> done(chosen.empty() ? kCount : chosen.size(), 1);
+    for (const std::size_t row : left) done[row] = 0;
+    EXPECT_EQ(gpu_->done, done);
+    return found;
+  }
+  /// The same without the items that the GPU has done.
+  SchemeRun same(const SchemeItems& items, mm_ecc_op op, const Options& options,
+                 Places places = Places::pointers, const std::vector<std::size_t>& chosen = {}) const {
     const ecc::Task task = ecc::on_curve({op, scheme_for(op)}, curve_);
     SchemeRun expected(items, kCount), found(items, kCount, places);
     const auto run = [&](SchemeRun& one, const ecc::PointEngine& engine) {
@@ -141,16 +150,13 @@ class CudaRows : public manymod::testing::FakeGpuTest, public ::testing::WithPar
     EXPECT_EQ(found.status, expected.status);
     EXPECT_EQ(found.output, expected.output);
     EXPECT_EQ(found.ok, expected.ok);
-    std::vector<std::uint8_t> done(chosen.empty() ? kCount : chosen.size(), 1);
-    for (const std::size_t row : left) done[row] = 0;
-    EXPECT_EQ(gpu_->done, done);
     return found;
   }
 
  private:
   [[nodiscard]] mm_ecc_scheme scheme_for(mm_ecc_op op) const {
-    const bool signs = op == MM_ECC_SIGN || op == MM_ECC_VERIFY;
-    return signs && curve_.form == MM_ECC_WEIERSTRASS ? scheme_ : MM_ECC_DEFAULT;
+    const bool has_scheme = op == MM_ECC_SIGN || op == MM_ECC_VERIFY || op == MM_ECC_RECOVER;
+    return has_scheme && curve_.form == MM_ECC_WEIERSTRASS ? scheme_ : MM_ECC_DEFAULT;
   }
 };
 

@@ -14,6 +14,9 @@ class CudaEcdsaRows : public CudaRows {
   void check_items_of_any_length();
   void check_der();
   void check_hedged_nonces();
+  void check_recovery();
+  void check_mixed_encodings();
+  void check_digests_of_secrets();
 };
 
 /// In one test, because the tables of wide curves take long on the host.
@@ -22,7 +25,10 @@ TEST_P(CudaEcdsaRows, AgreeWithTheHost) {
   check_shared_secrets();
   check_signatures();
   check_verdicts();
+  check_recovery();
   if (curve_.limbs() > 4) return;
+  check_mixed_encodings();
+  check_digests_of_secrets();
   check_items_of_any_length();
   check_der();
   if (GetParam() != CurveId::sm2) check_hedged_nonces();
@@ -96,7 +102,8 @@ void CudaEcdsaRows::check_signatures() {
   }
 }
 
-/// Digests and keys of different lengths, of which the first digest decides, and some of a call's items.
+/// Digests and keys of different lengths, and some of a call's items. Digests that are shorter than the
+/// others are the GPU's if no bits of a longer one are dropped.
 void CudaEcdsaRows::check_items_of_any_length() {
   SchemeItems items;
   items.secret = scalars();
@@ -107,10 +114,113 @@ void CudaEcdsaRows::check_items_of_any_length() {
     inputs.prehashed = true;
     inputs.nonces = MM_ECC_NONCE_GIVEN;
   };
-  const SchemeRun run = agree(items, MM_ECC_SIGN, {3, 5}, options, Places::pointers, {});
+  using List = std::vector<std::size_t>;
+  const bool pads = curve_.order_bits % 8 == 0;
+  const SchemeRun run = agree(items, MM_ECC_SIGN, pads ? List{5} : List{3, 5}, options, Places::pointers, {});
   EXPECT_EQ(run.status[3], MM_OK);
   EXPECT_EQ(run.status[5], MM_ITEM_ECC_SECRET);
-  agree(items, MM_ECC_SIGN, {1, 2}, options, Places::pointers, {3, 5, 9});
+  agree(items, MM_ECC_SIGN, pads ? List{1} : List{0, 1}, options, Places::pointers, {3, 5, 9});
+}
+
+/// Keys of good signatures, and signatures of none.
+void CudaEcdsaRows::check_recovery() {
+  const std::size_t size = curve_.scalar_bytes();
+  const auto at_s = static_cast<std::ptrdiff_t>(size);
+  SchemeItems items;
+  items.secret = scalars();
+  items.nonce = scalars();
+  for (std::size_t i = 0; i < kCount; ++i) items.message.push_back(random_bytes(curve_.order_bits / 8));
+  items.message[1] = Bytes(curve_.order_bits / 8);
+  items.message[2][0] = 0;
+  const auto options = [](ecc::Inputs& inputs) {
+    inputs.prehashed = true;
+    inputs.nonces = MM_ECC_NONCE_GIVEN;
+    inputs.signature_format = MM_ECC_RECOVERABLE;
+    inputs.low_s = -1;
+  };
+  items.signature = same(items, MM_ECC_SIGN, options).output;
+  const std::vector<Bytes> keys = public_keys(items.secret);
+  items.secret.clear(), items.nonce.clear();
+  // (s / r) R = (e / r) G for R = G and s = e.
+  EXPECT_TRUE(limbs::less_var(curve_.x, curve_.n));
+  items.signature[2] = bytes_of(curve_.x);
+  items.signature[2].resize(2 * size + 1);
+  std::ranges::copy_backward(items.message[2], items.signature[2].end() - 1);
+  items.signature[2].back() = static_cast<std::uint8_t>(curve_.y[0] & 1);
+  std::fill_n(items.signature[3].begin(), size, std::uint8_t{0});
+  std::ranges::copy(bytes_of(curve_.n), items.signature[4].begin() + at_s);
+  items.signature[5].back() = 4;
+  items.signature[6].back() |= 2;  // x = r + n is p or more
+  const SchemeRun run = agree(items, MM_ECC_RECOVER, {2, 3, 4, 5, 6}, options);
+  EXPECT_EQ(run.status[2], MM_ITEM_ECC_NO_KEY);
+  EXPECT_EQ(run.status[4], MM_ITEM_ECC_SIGNATURE);
+  EXPECT_EQ(run.status[5], MM_ITEM_ECC_SIGNATURE);
+  EXPECT_EQ(run.status[6], MM_ITEM_ECC_NO_KEY);
+  for (const std::size_t item : std::initializer_list<std::size_t>{0, 1, 7, 8, 9}) {
+    EXPECT_EQ(run.output[item], keys[item]);
+  }
+  if (curve_.limbs() > 4) return;
+  // Small r: with either id half of them are x of a point.
+  for (std::size_t i = 0; i < kCount; ++i) {
+    std::fill_n(items.signature[i].begin(), size, std::uint8_t{0});
+    items.signature[i][size - 1] = static_cast<std::uint8_t>(1 + i / 2);
+    items.signature[i].back() = static_cast<std::uint8_t>(i % 4);
+  }
+  items.signature[9].pop_back();
+  for (const auto format : {MM_ECC_COMPRESSED, MM_ECC_X_ONLY}) {
+    for (const int low_s : {1, -1}) {
+      same(items, MM_ECC_RECOVER, [&](ecc::Inputs& inputs) {
+        options(inputs);
+        inputs.prehashed = low_s == 1;
+        inputs.point_format = format;
+        inputs.low_s = low_s;
+      });
+    }
+  }
+}
+
+/// Compressed and uncompressed keys, and no keys: the GPU computes all but those.
+void CudaEcdsaRows::check_mixed_encodings() {
+  SchemeItems items;
+  items.secret = scalars();
+  for (std::size_t i = 0; i < kCount; ++i) items.message.push_back(random_bytes(32));
+  const auto prehashed = [](ecc::Inputs& inputs) { inputs.prehashed = true; };
+  items.signature = same(items, MM_ECC_SIGN, prehashed).output;
+  items.point = public_keys(items.secret);
+  for (const std::size_t i : std::initializer_list<std::size_t>{0, 3, 4, 6, 9}) {
+    items.point[i][0] = static_cast<std::uint8_t>(2 | (items.point[i].back() & 1));
+    items.point[i].resize(1 + curve_.coordinate_bytes());
+  }
+  items.point[2].pop_back();
+  items.point[4] = compressed_without_y();
+  items.point[8].clear();
+  items.message[6][0] ^= 1;
+  const auto computed = [&](const SchemeItems& given, mm_ecc_op op, const std::vector<std::size_t>& chosen) {
+    const std::size_t before = gpu_->computed;
+    const SchemeRun run = same(given, op, prehashed, Places::pointers, chosen);
+    EXPECT_EQ(run.status[3], MM_OK);
+    if (op == MM_ECC_VERIFY) {
+      EXPECT_EQ(run.ok[3], 1);
+      EXPECT_EQ(run.ok[6], 0);
+    }
+    return gpu_->computed - before;
+  };
+  EXPECT_EQ(computed({items.secret, items.point, {}, {}, {}, {}}, MM_ECC_EXCHANGE, {}), kCount - 3);
+  items.secret.clear();
+  EXPECT_EQ(computed(items, MM_ECC_VERIFY, {}), kCount - 3);
+  EXPECT_EQ(computed(items, MM_ECC_VERIFY, {1, 3, 4, 5}), 3U);
+  EXPECT_EQ(computed(items, MM_ECC_VERIFY, {0, 3, 6}), 3U);
+}
+
+/// Shared secrets that are hashed, by the host.
+void CudaEcdsaRows::check_digests_of_secrets() {
+  SchemeItems items;
+  items.point = public_keys(scalars());
+  items.secret = scalars();
+  spoil(items.secret);
+  const SchemeRun run =
+      agree(items, MM_ECC_EXCHANGE, {1, 2, 3}, [](ecc::Inputs& inputs) { inputs.hash = MM_SHA512; });
+  EXPECT_EQ(run.output[0].size(), 64U);
 }
 
 /// DER is made and read by the host.

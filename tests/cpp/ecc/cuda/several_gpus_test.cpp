@@ -106,6 +106,19 @@ TEST_F(CudaSeveralGpus, TakeOverFromEachOther) {
   EXPECT_EQ(busy(), (std::array<bool, kGpus>{false, false}));
 }
 
+/// A forked child has no GPUs: the host computes, without a call of the driver.
+TEST_F(CudaSeveralGpus, AreNotUsedInForkedChildren) {
+  const std::vector<Bytes> expected = secrets_by(*on_host());
+  const auto engine = on_gpus();
+  EXPECT_EQ(secrets_by(*engine), expected);
+  EXPECT_NO_THROW(engine->check_usable());
+  EXPECT_TRUE(manymod::testing::true_in_child([&] {
+    const std::size_t calls = fake_cuda::counts().calls;
+    const bool same = secrets_by(*engine) == expected && fake_cuda::counts().calls == calls;
+    return same && manymod::testing::fault_in([&] { engine->check_usable(); }) == cuda::Fault::forked;
+  }));
+}
+
 /// Plans use all GPUs that a device option names; those that cannot be opened are left out.
 TEST_F(CudaSeveralGpus, AreThoseOfTheDeviceOption) {
   const std::shared_ptr<const ecc::Curve> curve(&ecc::named_curve(CurveId::brainpool256r1),
