@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from manymod import ecc
-from manymod.cli.bench.ecc import OPERATIONS, operations_of
+from manymod.cli.bench.contenders import BatchSettings
+from manymod.cli.bench.ecc import OPERATIONS, EccCase, measure, operations_of
 from manymod.cli.bench.ecc_limit import instructions
 from manymod.cli.main import main
 
@@ -45,6 +49,62 @@ def test_the_report_of_a_short_run(tmp_path: Path) -> None:
         if "percent_of_limit" in row:
             assert row["limit"] == pytest.approx(8 * row["instruction_rate"] / row["instructions"])
     assert "secp256k1" in result.output
+
+
+class _FakeCryptoMb:
+    """As much of crypto_mb as a run needs, on the memory that it gets: keys and verdicts of P-256, X25519."""
+
+    def __init__(self) -> None:
+        self.calls: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        def call(*arguments: Any) -> int:
+            self.calls.add(name)
+            for lane in range(8):
+                if not self._computes(name, [None if array is None else array[lane] for array in arguments]):
+                    return 1
+            return 0
+
+        return _Function(call)
+
+    @staticmethod
+    def _computes(name: str, lane: list[Any]) -> bool:
+        def number(place: int) -> bytes:
+            return ctypes.string_at(place, 32)[::-1]
+
+        if name == "mbx_nistp256_ecpublic_key_mb8":
+            point = ecc.P256.public_keys(number(lane[3]))
+            ctypes.memmove(lane[0], point[32:0:-1], 32)
+            ctypes.memmove(lane[1], point[:32:-1], 32)
+            return True
+        if name == "mbx_x25519_mb8":
+            shared = ecc.X25519.exchange(ctypes.string_at(lane[1], 32), ctypes.string_at(lane[2], 32))
+            ctypes.memmove(lane[0], shared, 32)
+            return True
+        assert name == "mbx_nistp256_ecdsa_verify_mb8"
+        signature = ctypes.string_at(lane[0], 32) + ctypes.string_at(lane[1], 32)
+        digest, key = ctypes.string_at(lane[2], 32), b"\4" + number(lane[3]) + number(lane[4])
+        return ecc.P256.verify(key, signature, digest, algorithm=ecc.Prehashed("sha256"))
+
+
+class _Function:
+    restype: Any = None
+
+    def __init__(self, call: Callable[..., int]) -> None:
+        self._call = call
+
+    def __call__(self, *arguments: Any) -> int:
+        return self._call(*arguments)
+
+
+@pytest.mark.parametrize(("curve", "op"), [("P-256", "public"), ("P-256", "verify"), ("X25519", "exchange")])
+def test_operands_of_crypto_mb(curve: str, op: str) -> None:
+    library: Any = _FakeCryptoMb()
+    row = measure(EccCase(op, ecc.Curve.named(curve), library), BatchSettings(1, 5, 0.0001, 3))
+    assert len(library.calls) == 1
+    assert {"manymod", "crypto_mb"} <= row["rates"].keys()
+    assert row["ratios"]["one_vs_crypto_mb"] > 0
+    assert ("bare_vs_crypto_mb" in row["ratios"]) == (op == "verify")
 
 
 def test_the_limit_counts_what_kernels_execute() -> None:

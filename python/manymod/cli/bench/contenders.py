@@ -18,6 +18,8 @@ RATIOS = {
     "threads_vs_openssl_threads": ("manymod_threads", "openssl_threads"),
     "threads_vs_one": ("manymod_threads", "manymod"),
     "one_vs_libsecp256k1": ("manymod", "libsecp256k1"),
+    "one_vs_crypto_mb": ("manymod", "crypto_mb"),
+    "bare_vs_crypto_mb": ("manymod_bare", "crypto_mb"),
 }
 _LATENCIES = 101
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import hashlib
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,9 +25,10 @@ from manymod.cli.bench.contenders import (
     medians,
     repeated,
 )
+from manymod.cli.bench.ecc_crypto_mb import CryptoMb, Operands
 from manymod.cli.bench.ecc_limit import LANES, LIMIT, instructions
 from manymod.cli.bench.ecc_peers import OpenSsl, Peer, Secp256k1
-from manymod.ecc import Curve, variants
+from manymod.ecc import Curve, Prehashed, variants
 
 __all__ = ["INCLUDED", "OPERATIONS", "EccCase", "measure", "operations_of"]
 
@@ -36,11 +39,14 @@ INCLUDED = {
     "openssl": "a loop of calls of the cryptography package on prepared keys, 1 thread",
     "openssl_threads": "the same in a pool of as many threads",
     "libsecp256k1": "a loop of calls through ctypes on prepared keys, 1 thread; exchange hashes the secret",
+    "crypto_mb": "a loop of calls through ctypes on eight prepared items, 1 thread; digests, nonces given",
+    "manymod_bare": "calls as above on the same inputs, without the check of signatures",
 }
 OPERATIONS = ("sign", "verify", "exchange", "public", "recover", "sum")
 #: Items that OpenSSL has in a loop: it computes them one by one, so that more would tell nothing.
 _PEER_ITEMS = 64
 _MESSAGE_BYTES = 32
+_GROUP = 8
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,8 @@ class EccCase:
 
     op: str
     curve: Curve
+    #: Intel's library, where it is measured, too.
+    crypto_mb: ctypes.CDLL | None = None
 
 
 def operations_of(curve: Curve) -> tuple[str, ...]:
@@ -107,6 +115,71 @@ class _Work:
             others = np.roll(public_keys, 1, axis=0)
             return lambda: self.curve.exchange(secrets, others, **where)
         return lambda: self.curve.public_keys(secrets, **where)
+
+    def bare(self) -> Callable[[], Any] | None:
+        """A call of ours on what crypto_mb is given; None where that is what every call has."""
+        how: dict[str, Any] = {"device": "cpu", "threads": 1}
+        messages = self.messages
+        if self._is_ecdsa():
+            messages, how["algorithm"] = self._digests(messages), Prehashed(self._hash())
+        if self.case.op == "sign":
+            if self.curve.form == "weierstrass":
+                how["nonces"] = self._nonces(len(messages))
+            return lambda: self.curve.sign(self.secrets, messages, check=False, **how)
+        if self.case.op == "verify" and self._is_ecdsa():
+            return lambda: self.curve.verify(self.public_keys, self.signatures, messages, **how)
+        return None
+
+    def crypto_mb(self) -> CryptoMb | None:
+        """The case with items of the batch, if crypto_mb has it.
+
+        Raises:
+            ArithmeticError: unless both libraries agree on them.
+        """
+        library, op = self.case.crypto_mb, self.case.op
+        if library is None or op not in CryptoMb.operations(self.curve):
+            return None
+        batch = len(self.secrets)
+        count = max(min(batch, _PEER_ITEMS) // _GROUP, 1) * _GROUP
+        items = np.arange(count) % batch
+        messages = self._digests(self.messages) if self._is_ecdsa() else self.messages
+        # It takes digests as numbers of the length of the field.
+        padding = (self.curve.field_bits + 7) // 8 - messages.shape[1] if self._is_ecdsa() else 0
+        operands = Operands(
+            secrets=self.secrets[items],
+            public_keys=self.public_keys[items],
+            others=np.roll(self.public_keys, 1, axis=0)[items],
+            messages=np.pad(messages[items], ((0, 0), (padding, 0))),
+            nonces=self._nonces(count),
+            signatures=None if self.signatures is None else self.signatures[items],
+        )
+        peer = CryptoMb(library, self.curve, op, operands)
+        theirs = peer.results() if op != "verify" else np.array(peer.loop())
+        if op == "verify":
+            good = not theirs.any()
+        elif op == "sign":
+            good = all(self.curve.verify(operands.public_keys, theirs, self.messages[items]))
+        else:
+            ours = self.own(batch, 1)()[items]
+            good = np.array_equal(theirs, ours)
+        if not good:
+            raise ArithmeticError(f"{op} on {self.curve.name}: results of crypto_mb differ")
+        return peer
+
+    def _is_ecdsa(self) -> bool:
+        return self.curve.form == "weierstrass" and self.curve.name != "SM2"
+
+    def _hash(self) -> str:
+        bits = self.curve.order_bits
+        return "sha256" if bits <= 256 else "sha384" if bits <= 384 else "sha512"
+
+    def _digests(self, messages: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Of messages, by the curve's usual hash."""
+        digests = [hashlib.new(self._hash(), row.tobytes()).digest() for row in messages]
+        return np.frombuffer(b"".join(digests), np.uint8).reshape(len(digests), -1)
+
+    def _nonces(self, count: int) -> NDArray[np.uint8]:
+        return self.curve.generate(count)[0]
 
     def peer_items(self, peer: Peer) -> tuple[list[Any], Callable[[Any], Any]]:
         """Prepared items of another library, and its call for one."""
@@ -174,6 +247,10 @@ def _contenders(work: _Work, settings: BatchSettings, pool: ThreadPoolExecutor) 
     for name, peer in work.peers.items():
         work.check(peer)
         found[name] = _loop(*work.peer_items(peer), settings.seconds)
+    if (intel := work.crypto_mb()) is not None:
+        found["crypto_mb"] = repeated(intel.loop, intel.count, settings.seconds)
+        if (bare := work.bare()) is not None:
+            found["manymod_bare"] = repeated(bare, batch, settings.seconds)
     if settings.threads > 1 and "openssl" in work.peers:
         items, call = work.peer_items(work.peers["openssl"])
         shared = items * settings.threads

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`manymod bench ecc`: elliptic curves beside OpenSSL and libsecp256k1 in one run."""
+"""`manymod bench ecc`: elliptic curves beside OpenSSL, libsecp256k1 and crypto_mb in one run."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from manymod import ecc
 from manymod._extras import missing_extra
 from manymod.cli.bench.contenders import BatchSettings
 from manymod.cli.bench.ecc import INCLUDED, OPERATIONS, EccCase, measure, operations_of
+from manymod.cli.bench.ecc_crypto_mb import load, version
 from manymod.cli.bench.ecc_limit import LIMIT_TEXT
 from manymod.cli.bench.openssl_report import environment, rates_table
 from manymod.cli.bench.report import with_report_options, write_report
@@ -59,6 +60,9 @@ def _print(report: dict[str, Any], console: Console) -> None:
 @click.option(
     "--seconds", type=click.FloatRange(0.001), default=0.1, show_default=True, help="Time of a repetition."
 )
+@click.option(
+    "--crypto-mb", help="Intel's libcrypto_mb.so, measured too. [default: that of the system, if any]"
+)
 @click.option("--quick", is_flag=True, help="Few curves, less time for each.")
 def bench_ecc(
     as_json: bool,
@@ -69,14 +73,19 @@ def bench_ecc(
     terms: int,
     threads: int,
     seconds: float,
+    crypto_mb: str | None,
     quick: bool,
 ) -> None:
     """Measure signatures, key agreement, public keys, recovery and sums on the CPU, beside OpenSSL.
 
     OpenSSL is the one that the cryptography package brings, where it has the curve. libsecp256k1 is that of
-    the system, if it has one. Results are checked by the other library, by samples. All curves take some
-    five minutes.
+    the system, if it has one; crypto_mb that of Intel, on CPUs with AVX-512 IFMA. Results are checked by the
+    other library, by samples. All curves take some five minutes.
     """
+    try:
+        intel = load(crypto_mb)
+    except OSError as error:
+        raise click.BadParameter(str(error), param_hint="--crypto-mb") from error
     chosen = curves or ([ecc.Curve.named(name) for name in QUICK_CURVES] if quick else ecc.named_curves())
     settings = BatchSettings(
         threads=threads or manymod.get_threads(),
@@ -86,12 +95,17 @@ def bench_ecc(
     )
     try:
         cases = [
-            EccCase(op, curve) for curve in chosen for op in operations_of(curve) if not ops or op in ops
+            EccCase(op, curve, intel)
+            for curve in chosen
+            for op in operations_of(curve)
+            if not ops or op in ops
         ]
         if not cases:
             raise click.UsageError("none of the curves has such an operation")
         report = {**environment(settings, INCLUDED), "bench": "ecc", "limit": LIMIT_TEXT}
         report["results"] = []
+        if intel is not None:
+            report["versions"]["crypto_mb"] = version(intel)
         with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
             for case in bar.track(cases, description="measuring"):
                 of_case = replace(settings, batch=terms) if case.op == "sum" else settings

@@ -53,16 +53,22 @@ def rates_table(report: Mapping[str, Any], columns: Mapping[str, str]) -> Table:
     for heading in columns:
         table.add_column(heading)
     threads = report["threads"]
-    rates = {
+    headings = {
         "manymod": "manymod, 1 thread",
         "openssl": "OpenSSL, 1 thread",
         "one_vs_openssl": "ratio",
         "manymod_threads": f"manymod, {threads} threads",
         "openssl_threads": f"OpenSSL, {threads} threads",
         "threads_vs_openssl_threads": "ratio",
+        "libsecp256k1": "libsecp256k1, 1 thread",
+        "one_vs_libsecp256k1": "ratio",
+        "crypto_mb": "crypto_mb, 1 thread",
+        "one_vs_crypto_mb": "ratio",
+        "manymod_bare": "manymod, as crypto_mb",
+        "bare_vs_crypto_mb": "ratio",
     }
-    if any("libsecp256k1" in row["rates"] for row in report["results"]):
-        rates |= {"libsecp256k1": "libsecp256k1, 1 thread", "one_vs_libsecp256k1": "ratio"}
+    measured = {name for row in report["results"] for name in (*row["rates"], *row["ratios"])}
+    rates = {name: heading for name, heading in headings.items() if name in measured}
     limited = any("percent_of_limit" in row for row in report["results"])
     latencies = {
         name: heading
