@@ -83,7 +83,8 @@ class PointEngine {
   /// A rough estimate for one of many items, on one thread or on one whole GPU.
   [[nodiscard]] virtual double item_ns(PointOperation operation) const = 0;
 
-  /// r = k G for scalars 0 <= k < n of curve.scalar_limbs() limbs. Not for Montgomery curves.
+  /// r = k G for scalars 0 <= k < n of curve.scalar_limbs() limbs. Montgomery curves: u alone, in r.x, 0 for
+  /// infinity, for k < 2^field_bits.
   virtual void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
                              const StopToken& stop) const = 0;
 

@@ -56,6 +56,9 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
 
   void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
                      const StopToken& stop) const override {
+    if (curve().form == MM_ECC_MONTGOMERY) {
+      return ladder(r.x, k, {curve().x.data(), 0}, kLadderBits, items, stop);
+    }
     const auto start = [&](Chunk& chunk, const Turn& turn) {
       PointJob job;
       job.scalar = chunk.upload(k, curve().scalar_limbs());
@@ -307,7 +310,8 @@ double CudaEngine::item_ns(PointOperation operation) const {
   const double scale = wide * wide * wide;
   switch (operation) {
     case PointOperation::multiply_base:
-      return (kernels_.for_any_curve() ? kAnyItemNs : 8) * scale;
+      if (curve().form != MM_ECC_MONTGOMERY) return (kernels_.for_any_curve() ? kAnyItemNs : 8) * scale;
+      [[fallthrough]];
     case PointOperation::multiply:
     case PointOperation::multiply_two:
     case PointOperation::ladder:

@@ -35,6 +35,15 @@ struct EdwardsForms<-1, F> {
   static void twice(const F& f, edwards::Extended<F>& p) {
     edwards::double_point<kWithT>(f, p, p);
   }
+  /// u of the point of curve25519 that belongs to p, as a quotient: (1 + y) / (1 - y) (RFC 7748,
+  /// section 4.1).
+  static void montgomery_u(const F& f, Element& numerator, Element& denominator,
+                           const edwards::Extended<F>& p) {
+    f.add(numerator, p.z, p.y);
+    f.template normalize_weak<2>(numerator, numerator);
+    f.sub(denominator, p.z, p.y);
+    f.template normalize_weak<2>(denominator, denominator);
+  }
 };
 
 template <field::Field F>
@@ -52,6 +61,13 @@ struct EdwardsForms<1, F> {
   template <edwards::WithT kWithT>
   static void twice(const F& f, edwards::Extended<F>& p) {
     edwards::double_point_one<kWithT>(f, p, p);
+  }
+  /// The same on curve448, by the isogeny of degree 4 that takes the generator to the base point: (y / x)^2
+  /// (RFC 7748, section 4.2).
+  static void montgomery_u(const F& f, Element& numerator, Element& denominator,
+                           const edwards::Extended<F>& p) {
+    f.sqr(numerator, p.y);
+    f.sqr(denominator, p.x);
   }
 };
 

@@ -2,6 +2,7 @@
 #include "ecc/lanes/edwards_engine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -156,6 +157,19 @@ class EdwardsEngine final : public PointEngine {
     });
   }
 
+  /// r = u of k times the base point of the Montgomery curve, for k < 2^field_bits.
+  void multiply_montgomery_base(Limb* r, const NumberRows& k, ItemRange items, const StopToken& stop) const {
+    const limbs::Buffer& table = base_table();
+    for_blocks(calls_, items, stop, [&](Workspace& work, ItemRange) {
+      work.block().base_scalar = work.pack(kBaseScalar, k, [&](std::span<Limb> number) {
+        reduce(number);
+        make_odd(number);
+      });
+      work.block().base_table = table.data();
+      compute(work, {r, nullptr, nullptr}, calls_.multiply_montgomery_base);
+    });
+  }
+
   void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
                 TimingClass /*timing*/, const StopToken& stop) const override {
     for_blocks(calls_, items, stop, [&](Workspace& work, ItemRange) {
@@ -244,6 +258,7 @@ class EdwardsEngine final : public PointEngine {
 
   const EdwardsLaneBackend& backend_;
   const EdwardsLaneCalls& calls_;
+  const std::array<std::vector<Limb>, 3> multiples_{shifted_order(2), shifted_order(1), curve().n};
   mutable std::once_flag table_once_;
   mutable limbs::Buffer table_;
 
@@ -254,11 +269,21 @@ class EdwardsEngine final : public PointEngine {
   static const Limb* pack_scalars(Workspace& work, const NumberRows& k) {
     return work.pack(kScalar, k, [](std::span<Limb> number) { limbs::shift_left(number, number, 1); });
   }
-  /// k, or k + n, whichever is odd.
   const Limb* pack_base_scalars(Workspace& work, const NumberRows& k) const {
-    return work.pack(kBaseScalar, k, [&](std::span<Limb> number) {
-      limbs::add_if(number, number, curve().n, ~number[0] & 1);
-    });
+    return work.pack(kBaseScalar, k, [&](std::span<Limb> number) { make_odd(number); });
+  }
+  /// k, or k + n, whichever is odd.
+  void make_odd(std::span<Limb> k) const { limbs::add_if(k, k, curve().n, ~k[0] & 1); }
+  /// k mod n for k < 2^field_bits < 8 n.
+  void reduce(std::span<Limb> k) const {
+    for (const std::vector<Limb>& multiple : multiples_) {
+      limbs::sub_if(k, k, multiple, limbs::less(k, multiple) ^ 1);
+    }
+  }
+  [[nodiscard]] std::vector<Limb> shifted_order(unsigned bits) const {
+    std::vector<Limb> r(curve().n);
+    limbs::shift_left(r, r, bits);
+    return r;
   }
 
   static void compute(Workspace& work, const PointResults& r, void (*kernel)(const EdwardsBlock&)) {
@@ -346,11 +371,13 @@ class MontgomeryEngine final : public PointEngine {
       : PointEngine(curve),
         backend_(backend),
         calls_(calls_of(curve, backend)),
+        edwards_(named_curve(curve.id == CurveId::x25519 ? CurveId::ed25519 : CurveId::ed448), backend),
         scalar_(scalar64::make_montgomery(curve)) {}
 
   [[nodiscard]] const char* variant() const override { return backend_.variant; }
   [[nodiscard]] std::size_t granularity() const override { return calls_.lanes; }
   [[nodiscard]] double item_ns(PointOperation operation) const override {
+    if (operation == PointOperation::multiply_base) return edwards_.item_ns(operation);
     const auto bits = static_cast<double>(curve().field_bits);
     return operation == PointOperation::ladder ? estimated_ns(calls_, 6.0 * bits + 20, 4.0 * bits)
                                                : scalar_->item_ns(operation);
@@ -369,11 +396,12 @@ class MontgomeryEngine final : public PointEngine {
     });
   }
 
-  // What Montgomery curves have no operation for, or what nobody waits for.
-  void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
+  void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass /*timing*/,
                      const StopToken& stop) const override {
-    scalar_->multiply_base(r, k, items, timing, stop);
+    edwards_.multiply_montgomery_base(r.x, k, items, stop);
   }
+
+  // What Montgomery curves have no operation for.
   void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
                 TimingClass timing, const StopToken& stop) const override {
     scalar_->multiply(r, k, points, items, timing, stop);
@@ -400,6 +428,7 @@ class MontgomeryEngine final : public PointEngine {
  private:
   const EdwardsLaneBackend& backend_;
   const EdwardsLaneCalls& calls_;
+  EdwardsEngine edwards_;
   std::unique_ptr<const PointEngine> scalar_;
 };
 

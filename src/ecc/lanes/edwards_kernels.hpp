@@ -105,6 +105,7 @@ class EdwardsKernels {
             EdwardsRoots<EdwardsKernels>::lift,
             fill_base,
             ladder_all,
+            multiply_montgomery_base,
             EdwardsSums<EdwardsKernels>::bytes,
             EdwardsSums<EdwardsKernels>::sum};
   }
@@ -386,6 +387,29 @@ class EdwardsKernels {
 
   // ---- the Montgomery curve -----------------------------------------------------------------------------
 
+  /// A multiple of the order leads to 0, as 1 / 0 = 0 here.
+  static void multiply_montgomery_base(const EdwardsBlock& b) {
+    const Batch batch(b.scratch, b.vectors);
+    for (std::size_t v = 0; v < b.vectors; ++v) edwards::set_neutral(kField, batch.sum[v]);
+    add_base(b, batch);
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      Extended& sum = batch.sum[v];
+      Element numerator;
+      Forms::montgomery_u(kField, numerator, batch.z[v], sum);
+      sum.x = numerator;
+    }
+    leave_quotients(b, batch);
+  }
+  /// sum.x / z
+  static void leave_quotients(const EdwardsBlock& b, const Batch& batch) {
+    invert(batch, b.vectors);
+    Element u;
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      multiply_into(u, batch.sum[v].x, batch.inverse[v]);
+      to_limbs(b.x, v, u);
+    }
+  }
+
   static void ladder_all(const EdwardsBlock& b) {
     const Batch batch(b.scratch, b.vectors);
     Element u;
@@ -404,11 +428,7 @@ class EdwardsKernels {
       batch.sum[v].x = pair.low.x;
       batch.z[v] = pair.low.z;
     }
-    invert(batch, b.vectors);
-    for (std::size_t v = 0; v < b.vectors; ++v) {
-      multiply_into(u, batch.sum[v].x, batch.inverse[v]);
-      to_limbs(b.x, v, u);
-    }
+    leave_quotients(b, batch);
   }
 };
 

@@ -71,6 +71,8 @@ struct EdwardsLaneCalls {
   void (*fill_base)(const EdwardsBlock& block, void* table);
   /// x = the u coordinate of the multiple of (px, .) on the Montgomery curve.
   void (*ladder)(const EdwardsBlock& block);
+  /// x = the u coordinate of k times the base point there, from k G.
+  void (*multiply_montgomery_base)(const EdwardsBlock& block);
 
   /// In each lane, (x, y) of one vector: the sum of k P over all vectors, which needs sum_bytes(vectors)
   /// bytes of scratch. Variable-time, for public scalars; points of the curve.

@@ -34,8 +34,8 @@ class LadderEngine final : public PointEngine {
 
   [[nodiscard]] const char* variant() const override { return kName; }
   [[nodiscard]] std::size_t granularity() const override { return 1; }
-  [[nodiscard]] double item_ns(PointOperation operation) const override {
-    return estimated_ns(curve(), operation);
+  [[nodiscard]] double item_ns(PointOperation) const override {
+    return estimated_ns(curve(), PointOperation::ladder);
   }
 
   void ladder(Limb* r, const NumberRows& k, const NumberRows& u, unsigned bits, ItemRange items,
@@ -60,9 +60,9 @@ class LadderEngine final : public PointEngine {
     }
   }
 
-  [[noreturn]] void multiply_base(const PointResults&, const NumberRows&, ItemRange, TimingClass,
-                                  const StopToken&) const override {
-    refuse("multiply_base");
+  void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass,
+                     const StopToken& stop) const override {
+    ladder(r.x, k, {curve().x.data(), 0}, static_cast<unsigned>(curve().field_bits), items, stop);
   }
   [[noreturn]] void multiply(const PointResults&, const NumberRows&, const PointRows&, ItemRange, TimingClass,
                              const StopToken&) const override {

@@ -150,7 +150,7 @@ std::size_t result_bytes(Task task, const Curve& curve, const Inputs& inputs) {
 }
 
 PointOperation main_operation(Task task, const Curve& curve) {
-  if (curve.form == MM_ECC_MONTGOMERY) return PointOperation::ladder;
+  if (curve.form == MM_ECC_MONTGOMERY && task.op != MM_ECC_PUBLIC_KEY) return PointOperation::ladder;
   switch (task.op) {
     case MM_ECC_PUBLIC_KEY:
     case MM_ECC_SIGN:

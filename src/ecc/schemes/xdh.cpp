@@ -38,9 +38,13 @@ class Xdh final : public BlockScheme {
       read_scalar(scalars[row], block, row);
       if (exchanges()) read_u(u[row], block, row);
     }
-    const NumberRows base{curve().x.data(), 0};
-    engine_.ladder(results.data(), scalars.view(), exchanges() ? u.view() : base,
-                   static_cast<unsigned>(curve().field_bits), block.range(), stop);
+    if (exchanges()) {
+      engine_.ladder(results.data(), scalars.view(), u.view(), static_cast<unsigned>(curve().field_bits),
+                     block.range(), stop);
+    } else {
+      engine_.multiply_base({results.data(), nullptr, nullptr}, scalars.view(), block.range(),
+                            TimingClass::secret, stop);
+    }
     if (stop.was_requested()) return;
     for (std::size_t row = 0; row < count; ++row) {
       bool small_order = false;

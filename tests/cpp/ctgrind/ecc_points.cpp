@@ -4,6 +4,7 @@
 // and each address that depends on them.
 #include <valgrind/memcheck.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -135,6 +136,11 @@ void climb(const ecc::PointEngine& engine) {
   declassify(u);
   declassify(points.x);
   require(u == points.x, "ladder", engine);
+  std::ranges::fill(u, Limb{0});
+  engine.multiply_base({u.data(), nullptr, nullptr}, {k.data(), curve.limbs()}, {0, kItems},
+                       TimingClass::secret, {});
+  declassify(u);
+  require(u == points.x, "multiply_base", engine);
 }
 
 }  // namespace

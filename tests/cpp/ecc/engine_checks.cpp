@@ -311,6 +311,43 @@ void check_edge_coordinates(const PointEngine& engine, Edges& edges) {
   check_membership(engine, edges.group(), points);
 }
 
+/// u of multiples of the base point.
+void check_base_multiples(const PointEngine& engine, const PlainGroup& group, std::mt19937_64& random) {
+  const ecc::Curve& curve = engine.curve();
+  const auto bits = static_cast<unsigned>(curve.field_bits);
+  std::vector<Limbs> scalars;
+  for (Limb times = 0; times < 5; ++times) {
+    for (const int step : {-1, 0, 1, 2}) {
+      Limbs k(curve.limbs());
+      for (Limb i = 0; i < times; ++i) static_cast<void>(limbs::add(k, k, curve.n));
+      if (step >= 0) {
+        k[0] += static_cast<Limb>(step);
+      } else if (times > 0) {
+        k[0] -= 1;
+      }
+      scalars.push_back(k);
+    }
+  }
+  for (int i = 0; i < 8; ++i) {
+    Limbs k(curve.limbs(), ~Limb{0});
+    for (Limb& limb : k) limb = i == 0 ? limb : random();
+    limbs::truncate_bits(k, bits);
+    k[(bits - 1) / kLimbBits] |= Limb{1} << (bits - 1) % kLimbBits;
+    scalars.push_back(k);
+  }
+  Rows k(curve.limbs());
+  for (const Limbs& scalar : scalars) k.push(scalar);
+  Limbs results(scalars.size() * curve.limbs(), ~Limb{0});
+  engine.multiply_base({results.data(), nullptr, nullptr}, k.view(), {0, scalars.size()}, TimingClass::secret,
+                       {});
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    const auto from = results.begin() + static_cast<std::ptrdiff_t>(i * curve.limbs());
+    EXPECT_EQ(hex({from, from + static_cast<std::ptrdiff_t>(curve.limbs())}),
+              hex(group.ladder(scalars[i], bits, curve.x)))
+        << "base point, scalar " << i;
+  }
+}
+
 void check_ladders(const PointEngine& engine, unsigned seed) {
   const ecc::Curve& curve = engine.curve();
   const PlainGroup group(curve);
@@ -331,6 +368,7 @@ void check_ladders(const PointEngine& engine, unsigned seed) {
     limbs::truncate_bits(u, curve.field_bits - 1);
     coordinates.push_back(std::move(u));
   }
+  check_base_multiples(engine, group, random);
   const auto bits = static_cast<unsigned>(curve.field_bits);
   for (const unsigned length : {bits, 9U, 1U, 0U}) {
     Rows k(curve.limbs()), u(curve.limbs());

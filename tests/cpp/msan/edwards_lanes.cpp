@@ -109,7 +109,8 @@ int check_edwards_lanes() {
       check(backend, *calls, calls->check, "check");
       check(backend, *calls, calls->lift, "lift");
       check(backend, *calls, calls->ladder, "ladder");
-      checks += 7;
+      check(backend, *calls, calls->multiply_montgomery_base, "multiply_montgomery_base");
+      checks += 8;
     }
     std::printf("Ed25519, X25519, Ed448, X448, %s: poisoned scalars and points\n", backend.variant);
   }

@@ -9,6 +9,7 @@ come on top. M, S: products and squares of the field; a difference of two produc
   endomorphism of secp256k1 two additions and half of the doublings. u G + v P: both, one after the other.
 * Every result takes its share of one inversion: 20 M at most, with the complete addition at the end.
 * A sum: buckets for signed digits, of a width of least cost.
+* Public keys of X25519 and X448 are k G on Ed25519 and Ed448.
 * Signing computes k G again as its check, and SM2 and EdDSA the public key, too; the check of EdDSA is a sum
   of two terms, one of them by 128 bits. Recovery and Edwards keys take a root of the field.
 
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from manymod.ecc import Curve
+from manymod.ecc import ED448, ED25519, Curve
 
 __all__ = ["LANES", "LIMIT", "LIMIT_TEXT", "instructions"]
 
@@ -134,6 +135,8 @@ def instructions(op: str, curve: Curve, batch: int) -> int:
 
 
 def _count(op: str, curve: Curve, batch: int) -> float:
+    if curve.form == "montgomery" and op == "public":
+        return _count(op, ED25519 if curve.name == "X25519" else ED448, batch)
     if curve.form == "montgomery":
         m, s, _ = _field(curve)
         small = 2 * -(-(curve.field_bits + 4) // 52)
