@@ -133,7 +133,7 @@ void register_cases(const ecc::Variant& variant, const ecc::Curve& curve, const 
     for (const ecc::CurveId id :
          {ecc::CurveId::ed25519, ecc::CurveId::ed448, ecc::CurveId::x25519, ecc::CurveId::x448}) {
       const ecc::Curve& curve = ecc::named_curve(id);
-      if (!variant.runs_here() || !variant.offers(curve)) continue;
+      if (!variant.offers(curve) || !variant.runs_here()) continue;
       if (curve.form == MM_ECC_EDWARDS) {
         register_cases(variant, curve, kEddsa);
       } else {

@@ -135,7 +135,7 @@ typedef struct mm_ecc_plan mm_ecc_plan;
 /** Options of mm_ecc_plan_create. Zero-initialise them, then set struct_size. */
 typedef struct mm_ecc_plan_options {
   size_t struct_size;
-  const char* device;  /**< as in mm_plan_options: NULL or "auto", "cpu", "cuda", "cuda:K" */
+  const char* device;  /**< as in mm_plan_options: NULL or "auto", "cpu", "cuda", "cuda:K" or of OpenCL */
   const char* variant; /**< NULL, or the name of a variant, as in mm_ecc_variant_at, that must be used */
   unsigned threads;    /**< CPU threads of one call, at most 1024; 0: mm_get_threads() */
 } mm_ecc_plan_options;

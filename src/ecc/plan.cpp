@@ -40,10 +40,10 @@ const Variant* checked_variant(const char* name) {
                     "unknown variant '" + std::string(name) + "' of curves: expected one of " + known);
 }
 
-// The fastest variant for the curve; null if there is none.
-const Variant* choose(const Curve& curve, const Variant* forced, bool on_gpu) {
+// The fastest variant of the backend for the curve; null if there is none.
+const Variant* choose(const Curve& curve, const Variant* forced, Backend backend) {
   for (const Variant& variant : variants()) {
-    if (variant.on_gpu != on_gpu || (forced != nullptr && &variant != forced)) continue;
+    if (variant.backend != backend || (forced != nullptr && &variant != forced)) continue;
     if (variant.offers(curve) && variant.runs_here()) return &variant;
   }
   return nullptr;
@@ -69,17 +69,24 @@ double expected_gpu_ns(const PointEngine& engine, PointOperation operation, doub
 
 CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced_name)
     : curve_(std::move(curve)) {
-  const std::string_view name = device == nullptr ? "auto" : device;
+  std::string_view name = device == nullptr ? "auto" : device;
   const Variant* forced = checked_variant(forced_name);
+  if (name == "auto" && forced != nullptr && forced->backend == Backend::opencl) {
+    name = device_option(Backend::opencl);
+  }
   std::vector<unsigned> gpus;
-  // Curves have no kernels of other GPU backends.
+  Backend gpu_backend = Backend::cuda;  // a device option names the GPUs of one backend
+  // OpenCL devices compute curves only where they, or their variant, are named.
   for (const Device* place : devices_named(name, devices_for(name == "auto" ? "cuda" : name))) {
     if (!place->obstacle.empty()) continue;
-    if (place->backend == Backend::cuda) gpus.push_back(place->index);
-    if (place->backend != Backend::cpu) continue;
-    if (const Variant* variant = choose(*curve_, forced, false)) cpu_ = variant->make(*curve_, {});
+    if (place->backend != Backend::cpu) {
+      gpu_backend = place->backend;
+      gpus.push_back(place->index);
+    } else if (const Variant* variant = choose(*curve_, forced, Backend::cpu)) {
+      cpu_ = variant->make(*curve_, {});
+    }
   }
-  const Variant* on_gpus = gpus.empty() ? nullptr : choose(*curve_, forced, true);
+  const Variant* on_gpus = gpus.empty() ? nullptr : choose(*curve_, forced, gpu_backend);
   if (on_gpus != nullptr) {
     try {
       gpu_ = on_gpus->make(*curve_, gpus);

@@ -6,6 +6,7 @@
 
 #include "ecc/cuda/engine.hpp"
 #include "ecc/lanes/variants.hpp"
+#include "ecc/opencl/variants.opencl.hpp"
 #include "ecc/scalar64/engine.hpp"
 
 namespace manymod::ecc {
@@ -16,6 +17,7 @@ std::span<const Variant> variants() {
     auto* const list = new std::vector<Variant>;
     // One line a backend, fastest first.
     list->push_back(cuda::variant());
+    list->push_back(opencl::variant());
     for (const Variant& variant : lanes::variants()) list->push_back(variant);
     list->push_back(scalar64::variant());
     return list;

@@ -8,12 +8,13 @@
 #include <string>
 
 #include "ecc/point_engine.hpp"
+#include "engine/variant.hpp"
 
 namespace manymod::ecc {
 
 struct Variant {
   const char* name;     ///< such as "scalar64", "lanes.ifma52", "cuda.row32"
-  bool on_gpu;          ///< else on the calling thread
+  Backend backend;      ///< on the calling thread, or on GPUs
   bool (*runs_here)();  ///< whether this machine has what it needs
   bool (*offers)(const Curve& curve);
   /// For a curve that it offers, on a machine that has what it needs; the curve must outlive the engine.

@@ -27,12 +27,19 @@ import ptx_code as ptx
 
 LEAVING = {"bra", "ret", "exit"}
 #: Offsets in the job of pointers to public data, by the kernel's name: a program's steps
-#: (gpu/program/program.hpp); the items' indices, and which rows are left out (gpu/kernels/rows.cuda.hpp).
-PUBLIC = {"mm_copy_rows": {16, 40, 72}, "mm_*": set(), "division32_*": set(), "*": {0}}
+#: (gpu/program/program.hpp); the items' indices, and which rows are left out (gpu/kernels/rows.cuda.hpp);
+#: a curve's numbers and the multiples of its generator (ecc/cuda/jobs.hpp).
+PUBLIC = {
+    "mm_copy_rows": {16, 40, 72},
+    "mm_*": set(),
+    "division32_*": set(),
+    "ecc_*": {24, 120},
+    "*": {0},
+}
 #: Offsets in the job of 64-bit words that are no pointers.
 NUMBERS = {"mm_copy_rows": {8, 32, 64}, "*": set()}
 #: Offsets of bytes that are 1 in constant-time calls: ProgramJob::scan.
-TRUE = {"mm_*": set(), "division32_*": set(), "*": {1116}}
+TRUE = {"mm_*": set(), "division32_*": set(), "ecc_*": set(), "*": {1116}}
 #: What precedes a binary in a file of the cache: a magic of 8 bytes, and a digest
 #: (gpu/opencl/binary_cache.cpp).
 MAGIC, HEADER = b"manymod1", 40

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 from pathlib import Path
 from types import ModuleType
@@ -42,6 +43,9 @@ def source(kernel: str) -> tuple[str, list[str]]:
     options = [f"-DMM_KERNEL={kernel}"]
     if kernel.startswith("mm_"):
         path = ROOT / "src" / "gpu" / "opencl" / "kernels" / f"{kernel[3:]}.cl"
+    elif curve := re.fullmatch(r"ecc_([a-z]+)(\d+)_(\w+)", kernel):
+        path = ROOT / "src" / "ecc" / "opencl" / "kernels.cl"
+        options += [f"-DMM_A_{curve[1]}", f"-DMM_FIELD_BITS={curve[2]}", f"-DMM_PART_{curve[3]}"]
     else:
         technique, shape = kernel.rsplit("_", 1)
         threads, per_thread = shape.split("x")

@@ -64,6 +64,8 @@ def _tallies(only: str | None, ops: Sequence[str]) -> Iterator[Tally]:
     for name in curve_variants():
         if only not in {None, name} or (ops and CURVES not in ops):
             continue
+        if only is None and any(name.startswith(f"{backend}.") for backend in by_name_only):
+            continue
         for operation, timing in CURVE_OPERATIONS.items():
             yield Tally(name, f"{CURVES} {operation}", timing)
 

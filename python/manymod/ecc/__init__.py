@@ -81,6 +81,7 @@ def variants(curve: Curve | None = None) -> list[str]:
     """Names of the variants of point arithmetic, fastest first: those that this machine can run on a curve.
 
     Args:
-        curve: None: all that this build has, whether or not the machine can run them.
+        curve: None: all that this build has, whether or not the machine can run them. Otherwise OpenCL
+            drivers are loaded, after which a process should not fork.
     """
     return [name for name in _core.ecc_variants() if curve is None or curve.native.usable(name)]

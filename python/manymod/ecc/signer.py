@@ -65,7 +65,9 @@ class Signer(BatchSigner):
             return settings.width, settings.width
 
         def on_gpu(_batch: int) -> bool:
-            return any("cuda" in ring.variant_for(key) for key in range(len(ring)))
+            return any(
+                backend in ring.variant_for(key) for key in range(len(ring)) for backend in ("cuda", "opencl")
+            )
 
         scheme = Scheme(add, bytes, byte_items, width_of, settings.one_size, len(ring), ring.threads, on_gpu)
         super().__init__(scheme, **options)

@@ -7,6 +7,7 @@
 
 #include "ecc/cuda/any_curve.cuda.hpp"
 #include "ecc/cuda/tables.cuda.hpp"
+#include "repr/limbs.hpp"
 
 namespace manymod::ecc::cuda {
 namespace {
@@ -33,7 +34,8 @@ CurveKernels curve25519_kernels(CurveId id, const char* name, unsigned entry_ele
 
 template <class C>
 CurveKernels any_kernels(const char* name) {
-  return {CurveId::custom, name, C::kWords, 0, C::kWords, C::kWords, 32 * C::kWords, true, nullptr};
+  return {CurveId::custom, name, C::kWords, 0,           C::kWords, C::kWords, 32 * C::kWords,
+          true,            nullptr, 32 * C::kWords};
 }
 
 /// The words of numbers, one after the other.
@@ -54,6 +56,14 @@ std::vector<Limb> power_of_two(std::span<const Limb> n, unsigned exponent) {
   r[0] = 1;
   for (unsigned i = 0; i < exponent; ++i) add_modulo(r, std::vector<Limb>(r), n);
   return r;
+}
+
+/// p - 2.
+std::vector<Limb> less_two(std::vector<Limb> p) {
+  std::vector<Limb> two(p.size());
+  two[0] = 2;
+  limbs::sub(p, p, two);
+  return p;
 }
 
 }  // namespace
@@ -79,6 +89,7 @@ const CurveKernels* find_curve_kernels(const Curve& curve) {
 }
 
 bool has_schemes(const CurveKernels& kernels, const Curve& curve) {
+  if (kernels.points_only) return false;
   if (!kernels.for_any_curve()) return true;
   return curve.has_cofactor_one() && curve.scalar_limbs() == curve.limbs();
 }
@@ -101,7 +112,10 @@ std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsig
 DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels,
                          unsigned wide_window, unsigned streams)
     : device_(device), kernels_(kernels), wide_window_(wide_window), streams_(streams) {
-  if (kernels.for_any_curve()) upload_numbers_of_any(curve);
+  if (kernels.for_any_curve()) {
+    upload_numbers_of_any(curve);
+    if (kernels.base_table != nullptr) base_table_ = upload(*device_.make_stream(), kernels.base_table(curve));
+  }
   if (kernels.entry_elements != 0) make_tables(curve);
 }
 
@@ -111,14 +125,19 @@ CurveNumbers DeviceCurve::numbers() const {
   if (!kernels_.for_any_curve()) return {row(0), row(1), row(2)};
   CurveNumbers r = given_;
   r.rows = words;
+  if (kernels_.points_only) return r;
   r.order = row(CurveNumbers::kRows);
   r.radix_squared = row(CurveNumbers::kRows + 1);
-  r.b = row(CurveNumbers::kRows + 2);
+  r.b = row(CurveNumbers::kB);
   return r;
 }
 
+std::string DeviceCurve::kernel_name(const char* part) const {
+  return "ecc_" + kernels_.name + "_" + part;
+}
+
 const gpu::Kernel& DeviceCurve::kernel(const char* part) const {
-  return device_.kernel(std::string("ecc_") + kernels_.name + "_" + part);
+  return device_.kernel(kernel_name(part));
 }
 
 template <class Job>
@@ -136,7 +155,7 @@ void DeviceCurve::launch_chains(const gpu::Stream& stream, const char* part, Job
 
 void DeviceCurve::multiply_base(const gpu::Stream& stream, PointJob job) const {
   job.curve = numbers();
-  if (kernels_.for_any_curve()) {
+  if (kernels_.base_table == nullptr) {
     const auto row = [&](unsigned index) { return Rows{job.curve.rows + index * kernels_.row_words, 0}; };
     job.x = row(CurveNumbers::kBaseX);
     job.y = row(CurveNumbers::kBaseY);
@@ -151,7 +170,7 @@ void DeviceCurve::multiply(const gpu::Stream& stream, PointJob job) const {
 }
 void DeviceCurve::multiply_two(const gpu::Stream& stream, PointJob job) const {
   job.curve = numbers();
-  job.table = wide_table_.as<std::uint32_t>();
+  job.table = (kernels_.for_any_curve() ? base_table_ : wide_table_).as<std::uint32_t>();
   job.window = wide_window_;
   launch_items(stream, "two", job);
 }
@@ -225,14 +244,16 @@ void DeviceCurve::upload_numbers_of_any(const Curve& curve) {
   add_modulo(b3, curve.b, curve.p);
   // In the order of CurveNumbers::Row, then those of schemes.
   std::vector<std::vector<Limb>> numbers{
-      curve.p, power_of_two(curve.p, 2 * 32 * kernels_.words), curve.a, b3, curve.x, curve.y};
+      curve.p, power_of_two(curve.p, 2 * kernels_.field_radix_bits), curve.a, b3, curve.x, curve.y, curve.b,
+      less_two(curve.p)};
   if (has_schemes(kernels_, curve)) {
     const std::vector<Limb> radix_squared = power_of_two(curve.n, 2 * kernels_.scalar_radix_bits);
-    numbers.insert(numbers.end(), {curve.n, radix_squared, curve.b});
+    numbers.insert(numbers.end(), {curve.n, radix_squared});
   }
   numbers_ = upload(*device_.make_stream(), rows_of(numbers));
   given_.scalar_words = static_cast<std::uint32_t>(2 * curve.scalar_limbs());
   given_.a_is_zero = std::ranges::all_of(curve.a, [](Limb limb) { return limb == 0; }) ? 1 : 0;
+  given_.order_bits = static_cast<std::uint32_t>(curve.order_bits);
   given_.surplus_bits = static_cast<std::uint32_t>(8 * curve.scalar_bytes() - curve.order_bits);
 }
 

@@ -19,14 +19,16 @@ namespace manymod::ecc::cuda {
 /// What the host knows of a curve that has kernels, or of curves of one width, for which some are.
 struct CurveKernels {
   CurveId id;                  ///< custom: for any curve
-  const char* name;            ///< in the names of its kernels
+  std::string name;            ///< in the names of its kernels
   unsigned words;              ///< of an element of the field
-  unsigned entry_elements;     ///< of an entry of a table: 0 for curves of ladders alone
+  unsigned entry_elements;     ///< of an entry of a wide table: 0 where u G + v P needs none
   unsigned row_words;          ///< of a coordinate or scalar in memory
   unsigned scalar_words;       ///< of an element of the field of scalars
   unsigned scalar_radix_bits;  ///< R = 2^this
   bool has_nonces;             ///< RFC 6979 with the hash of the curve's length: see derives_nonces
-  std::vector<std::uint32_t> (*base_table)(const Curve& curve);
+  std::vector<std::uint32_t> (*base_table)(const Curve& curve);  ///< null: there is none
+  unsigned field_radix_bits = 0;  ///< of kernels for any curve: R = 2^this
+  bool points_only = false;       ///< without whole schemes
 
   /// For any curve, by complete formulas.
   [[nodiscard]] bool for_any_curve() const { return id == CurveId::custom; }
@@ -96,6 +98,7 @@ class DeviceCurve {
   CurveNumbers given_;  ///< of kernels for any curve, without addresses
   gpu::DeviceBuffer numbers_, base_table_, wide_table_;
 
+  [[nodiscard]] std::string kernel_name(const char* part) const;
   [[nodiscard]] const gpu::Kernel& kernel(const char* part) const;
   template <class Job>
   void launch_items(const gpu::Stream& stream, const char* part, const Job& job) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,12 +11,15 @@
 #include "dispatch/devices.hpp"
 #include "ecc/cuda/chunk.hpp"
 #include "ecc/cuda/device_curve.hpp"
+#include "ecc/cuda/known_answers.hpp"
 #include "ecc/cuda/queue.hpp"
 #include "ecc/cuda/row_queue.hpp"
 #include "ecc/cuda/worker.hpp"
 #include "ecc/device_schemes.hpp"
 #include "ecc/variants.hpp"
 #include "exec/gpu_group.hpp"
+#include "gpu/device_error.hpp"
+#include "gpu/engine/known_answers.hpp"
 
 namespace manymod::ecc::cuda {
 namespace {
@@ -23,20 +27,24 @@ namespace {
 /// Rows of limbs and flags of an item in any of the calls below on numbers.
 constexpr std::size_t kMostRows = 16, kMostFlags = 8;
 
-class CudaEngine final : public PointEngine, public DeviceSchemes {
+class GpuEngine final : public PointEngine, public DeviceSchemes {
  public:
-  CudaEngine(const Curve& curve, std::span<gpu::Device* const> devices, const CurveKernels& kernels,
-             unsigned wide_window, std::unique_ptr<const PointEngine> host)
-      : PointEngine(curve), kernels_(kernels), host_(std::move(host)), group_(group_of(devices)) {
+  GpuEngine(const EngineKind& kind, const Curve& curve, std::span<gpu::Device* const> devices,
+            CurveKernels kernels, unsigned wide_window, std::unique_ptr<const PointEngine> host)
+      : PointEngine(curve),
+        kind_(kind),
+        kernels_(std::move(kernels)),
+        host_(std::move(host)),
+        group_(group_of(kind.backend, devices)) {
     for (gpu::Device* const device : devices) {
-      workers_.push_back(std::make_unique<const Worker>(*device, curve, kernels, wide_window));
+      workers_.push_back(std::make_unique<const Worker>(*device, curve, kernels_, wide_window));
     }
   }
 
   [[nodiscard]] const DeviceSchemes* device_schemes() const override {
     return has_schemes(kernels_, curve()) ? this : nullptr;
   }
-  [[nodiscard]] const char* variant() const override { return kName; }
+  [[nodiscard]] const char* variant() const override { return kind_.variant; }
   [[nodiscard]] std::size_t granularity() const override {
     return workers_[group_.first_working()]->granularity();
   }
@@ -59,50 +67,22 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
     if (curve().form == MM_ECC_MONTGOMERY) {
       return ladder(r.x, k, {curve().x.data(), 0}, kLadderBits, items, stop);
     }
-    const auto start = [&](Chunk& chunk, const Turn& turn) {
-      PointJob job;
-      job.scalar = chunk.upload(k, curve().scalar_limbs());
-      const DeviceCurve& on_device = turn();
-      const Queue queue(on_device, chunk, limbs());
-      queue.make_room(job);
-      on_device.multiply_base(chunk.stream(), job);
-      queue.affine(job, results_in(chunk, r));
-    };
     const std::size_t done =
-        run(PointOperation::multiply_base, items, timing == TimingClass::secret, stop, start);
+        run(PointOperation::multiply_base, items, timing == TimingClass::secret, stop, base_work(r, k));
     if (done < items.end) host_->multiply_base(r, k, {done, items.end}, timing, stop);
   }
 
   void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
                 TimingClass timing, const StopToken& stop) const override {
-    const auto start = [&](Chunk& chunk, const Turn& turn) {
-      PointJob job;
-      job.scalar = chunk.upload(k, curve().scalar_limbs());
-      upload_points(job, chunk, points);
-      const DeviceCurve& on_device = turn();
-      const Queue queue(on_device, chunk, limbs());
-      queue.make_room(job);
-      on_device.multiply(chunk.stream(), job);
-      queue.affine(job, results_in(chunk, r));
-    };
-    const std::size_t done = run(PointOperation::multiply, items, timing == TimingClass::secret, stop, start);
+    const std::size_t done = run(PointOperation::multiply, items, timing == TimingClass::secret, stop,
+                                 multiply_work(r, k, points));
     if (done < items.end) host_->multiply(r, k, points, {done, items.end}, timing, stop);
   }
 
   void multiply_two(const PointResults& r, const NumberRows& u, const NumberRows& v, const PointRows& points,
                     ItemRange items, const StopToken& stop) const override {
-    const auto start = [&](Chunk& chunk, const Turn& turn) {
-      PointJob job;
-      job.scalar = chunk.upload(v, curve().scalar_limbs());
-      job.base_scalar = chunk.upload(u, curve().scalar_limbs());
-      upload_points(job, chunk, points);
-      const DeviceCurve& on_device = turn();
-      const Queue queue(on_device, chunk, limbs());
-      queue.make_room(job);
-      on_device.multiply_two(chunk.stream(), job);
-      queue.affine(job, results_in(chunk, r));
-    };
-    const std::size_t done = run(PointOperation::multiply_two, items, false, stop, start);
+    const std::size_t done =
+        run(PointOperation::multiply_two, items, false, stop, two_work(r, u, v, points));
     if (done < items.end) host_->multiply_two(r, u, v, points, {done, items.end}, stop);
   }
 
@@ -150,16 +130,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   }
   void check(std::uint8_t* valid, const PointRows& points, ItemRange items) const override {
     if (curve().form != MM_ECC_WEIERSTRASS) return host_->check(valid, points, items);
-    const auto start = [&](Chunk& chunk, const Turn& turn) {
-      PointJob job;
-      job.count = chunk.count();
-      upload_points(job, chunk, points);
-      const DeviceCurve& on_device = turn();
-      job.valid = chunk.result(valid);
-      chunk.stream().set_bytes(job.valid, 1, job.count);
-      on_device.check(chunk.stream(), job);
-    };
-    const std::size_t done = run(PointOperation::check, items, false, {}, start);
+    const std::size_t done = run(PointOperation::check, items, false, {}, check_work(valid, points));
     for (std::size_t i = items.begin; i < done && points.infinity != nullptr; ++i) {
       if (points.infinity[i] != 0) valid[i] = 1;
     }
@@ -198,21 +169,80 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   }
 
  private:
-  const CurveKernels& kernels_;
+  const EngineKind kind_;
+  const CurveKernels kernels_;
   std::unique_ptr<const PointEngine> host_;
   GpuGroup group_;
   std::vector<std::unique_ptr<const Worker>> workers_;  ///< of the GPUs of group_
 
-  static GpuGroup group_of(std::span<gpu::Device* const> devices) {
+  static GpuGroup group_of(Backend backend, std::span<gpu::Device* const> devices) {
     std::vector<GpuMember> members;
     for (const gpu::Device* const device : devices) {
       members.push_back(
-          {std::max(1U, device->properties().multiprocessors), &gpu_load(Backend::cuda, device->index())});
+          {std::max(1U, device->properties().multiprocessors), &gpu_load(backend, device->index())});
     }
     return GpuGroup(std::move(members));
   }
 
   [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
+
+  // What is done with the items of a chunk.
+
+  using Start = std::function<void(Chunk& chunk, const Turn& turn)>;
+
+  [[nodiscard]] Start base_work(const PointResults& r, const NumberRows& k) const {
+    return [this, r, k](Chunk& chunk, const Turn& turn) {
+      PointJob job;
+      job.scalar = chunk.upload(k, curve().scalar_limbs());
+      const DeviceCurve& on_device = turn();
+      const Queue queue(on_device, chunk, limbs());
+      queue.make_room(job);
+      on_device.multiply_base(chunk.stream(), job);
+      queue.affine(job, results_in(chunk, r));
+    };
+  }
+  [[nodiscard]] Start multiply_work(const PointResults& r, const NumberRows& k, const PointRows& points) const {
+    return [this, r, k, points](Chunk& chunk, const Turn& turn) {
+      PointJob job;
+      job.scalar = chunk.upload(k, curve().scalar_limbs());
+      upload_points(job, chunk, points);
+      const DeviceCurve& on_device = turn();
+      const Queue queue(on_device, chunk, limbs());
+      queue.make_room(job);
+      on_device.multiply(chunk.stream(), job);
+      queue.affine(job, results_in(chunk, r));
+    };
+  }
+  [[nodiscard]] Start two_work(const PointResults& r, const NumberRows& u, const NumberRows& v,
+                               const PointRows& points) const {
+    return [this, r, u, v, points](Chunk& chunk, const Turn& turn) {
+      PointJob job;
+      job.scalar = chunk.upload(v, curve().scalar_limbs());
+      job.base_scalar = chunk.upload(u, curve().scalar_limbs());
+      upload_points(job, chunk, points);
+      const DeviceCurve& on_device = turn();
+      const Queue queue(on_device, chunk, limbs());
+      queue.make_room(job);
+      on_device.multiply_two(chunk.stream(), job);
+      queue.affine(job, results_in(chunk, r));
+    };
+  }
+  [[nodiscard]] Start check_work(std::uint8_t* valid, const PointRows& points) const {
+    return [this, valid, points](Chunk& chunk, const Turn& turn) {
+      PointJob job;
+      job.count = chunk.count();
+      upload_points(job, chunk, points);
+      const DeviceCurve& on_device = turn();
+      job.valid = chunk.result(valid);
+      chunk.stream().set_bytes(job.valid, 1, job.count);
+      on_device.check(chunk.stream(), job);
+    };
+  }
+
+  /// Compares an operation's kernels on a GPU with the host, if this is their first use there.
+  /// @throws gpu::DeviceError where they cannot be compiled, or are wrong
+  void test(std::size_t gpu, PointOperation operation) const;
+  [[nodiscard]] std::string find_wrong(std::size_t gpu, PointOperation operation) const;
 
   /// Public keys and signatures are public, other results are not.
   static Secrecy secrecy_of(const RowCall& call) {
@@ -242,16 +272,23 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   std::size_t run(PointOperation operation, ItemRange items, const ChunkedWork& work,
                   const StopToken& stop) const {
     std::size_t done = items.begin;
+    const bool takes_secrets = kind_.takes_secrets == nullptr || kind_.takes_secrets();
+    if (work.secrecy != Secrecy::none && !takes_secrets) return done;
     // A failure is no error: the caller computes the rest.
-    static_cast<void>(group_.run(static_cast<double>(items.size()) * item_ns(operation),
-                                 [&](std::size_t gpu) { workers_[gpu]->run(done, items.end, work, stop); }));
+    static_cast<void>(
+        group_.run(static_cast<double>(items.size()) * item_ns(operation), [&](std::size_t gpu) {
+          if (kind_.tested != nullptr) test(gpu, operation);
+          workers_[gpu]->run(done, items.end, work, stop);
+        }));
     return done;
   }
-  template <class Start>
   std::size_t run(PointOperation operation, ItemRange items, bool secret, const StopToken& stop,
-                  const Start& start) const {
+                  Start start) const {
+    return run(operation, items, chunked(secret, std::move(start)), stop);
+  }
+  [[nodiscard]] ChunkedWork chunked(bool secret, Start start) const {
     const std::size_t bytes = kMostRows * limbs() * sizeof(Limb) + kMostFlags;
-    return run(operation, items, {{bytes, bytes}, secret ? Secrecy::all : Secrecy::none, start}, stop);
+    return {{bytes, bytes}, secret ? Secrecy::all : Secrecy::none, std::move(start)};
   }
 
   [[nodiscard]] AffineRows results_in(Chunk& chunk, const PointResults& r) const {
@@ -299,13 +336,76 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   }
 };
 
+const char* part_of(PointOperation operation) {
+  switch (operation) {
+    case PointOperation::multiply_base:
+      return "base";
+    case PointOperation::multiply:
+      return "multiply";
+    case PointOperation::multiply_two:
+      return "two";
+    default:
+      return "check";
+  }
+}
+
+void GpuEngine::test(std::size_t gpu, PointOperation operation) const {
+  gpu::Device& device = workers_[gpu]->device();
+  const gpu::Backend& backend = *kind_.tested->backend;
+  const std::string obstacle = kind_.tested->obstacle(device.index());
+  if (!obstacle.empty()) {
+    throw gpu::DeviceError(backend.name(), gpu::Fault::wrong_results, static_cast<int>(device.index()),
+                           obstacle);
+  }
+  const std::string kernel = "ecc_" + kernels_.name + "_" + part_of(operation);
+  try {
+    gpu::check_answers({backend, kTestedTechnique, kernel.c_str()}, device,
+                       [&] { return find_wrong(gpu, operation); });
+  } catch (const gpu::DeviceError& error) {
+    // Compilers fail again after as long.
+    if (error.fault() == gpu::Fault::no_device_code) {
+      backend.disqualify(device.index(), kTestedTechnique, error.what());
+    }
+    throw;
+  }
+}
+
+std::string GpuEngine::find_wrong(std::size_t gpu, PointOperation operation) const {
+  const KnownOperands known(*host_);
+  const ItemRange items = known.items();
+  const NumberRows u = known.u(), v = known.v();
+  const PointRows points = known.points();
+  AnsweredPoints found(curve(), items.size()), expected(found);
+  Start work;
+  switch (operation) {
+    case PointOperation::multiply_base:
+      host_->multiply_base(expected.results(), u, items, TimingClass::public_, {});
+      work = base_work(found.results(), u);
+      break;
+    case PointOperation::multiply:
+      host_->multiply(expected.results(), v, points, items, TimingClass::public_, {});
+      work = multiply_work(found.results(), v, points);
+      break;
+    case PointOperation::multiply_two:
+      host_->multiply_two(expected.results(), u, v, points, items, {});
+      work = two_work(found.results(), u, v, points);
+      break;
+    default:
+      host_->check(expected.flags.data(), known.candidates(), items);
+      work = check_work(found.flags.data(), known.candidates());
+  }
+  std::size_t done = 0;
+  workers_[gpu]->run(done, items.end, chunked(false, std::move(work)), {});
+  return found == expected ? "" : "points";
+}
+
 /// Of kernels for any curve, estimated by the products of k P: 5000 at the rate of 61 G/s, and sums.
 constexpr double kAnyItemNs = 150;
 /// Of a square root, likewise: 254 squares and 80 products.
 constexpr double kRootNs = 6;
 
 /// Measured on an H100 for 256 bits; wider fields take about the cube of their length.
-double CudaEngine::item_ns(PointOperation operation) const {
+double GpuEngine::item_ns(PointOperation operation) const {
   const double wide = static_cast<double>(curve().field_bits) / 256;
   const double scale = wide * wide * wide;
   switch (operation) {
@@ -325,48 +425,61 @@ double CudaEngine::item_ns(PointOperation operation) const {
   }
 }
 
-bool runs_here() {
-  const auto usable = [](const Device& device) {
-    return device.backend == Backend::cuda && device.obstacle.empty();
-  };
-  return gpu_support(Backend::cuda).built && std::ranges::any_of(devices_for("cuda"), usable);
-}
-
 bool offers(const Curve& curve) { return find_curve_kernels(curve) != nullptr; }
 
-/// The fastest engine of the processor, for what the kernels do not have.
+/// @throws gpu::DeviceError
+std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsigned> gpus) {
+  return make_engine(curve, open_devices(Backend::cuda, gpus), make_host(curve));
+}
+
+constexpr EngineKind kCuda{.variant = kName, .backend = Backend::cuda};
+
+}  // namespace
+
+bool runs_here(Backend backend) {
+  const auto usable = [backend](const Device& device) {
+    return device.backend == backend && device.obstacle.empty();
+  };
+  return gpu_support(backend).built && std::ranges::any_of(devices_for(device_option(backend)), usable);
+}
+
 std::unique_ptr<const PointEngine> make_host(const Curve& curve) {
   const auto fits = [&curve](const Variant& variant) {
-    return !variant.on_gpu && variant.offers(curve) && variant.runs_here();
+    return variant.backend == Backend::cpu && variant.offers(curve) && variant.runs_here();
   };
   return std::ranges::find_if(variants(), fits)->make(curve, {});
 }
 
-/// Leaves GPUs out that cannot be opened. @throws the failure of the first one, if no other is left
-std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsigned> gpus) {
+std::vector<gpu::Device*> open_devices(Backend backend, std::span<const unsigned> indices) {
   std::vector<gpu::Device*> devices;
   std::exception_ptr failure;
-  for (const unsigned gpu : gpus) {
+  for (const unsigned index : indices) {
     try {
-      devices.push_back(&gpu_device(Backend::cuda, gpu));
+      devices.push_back(&gpu_device(backend, index));
     } catch (const StatusError& error) {
       if (error.failure() == FailureClass::call) throw;
       if (failure == nullptr) failure = std::current_exception();
     }
   }
   if (devices.empty() && failure != nullptr) std::rethrow_exception(failure);
-  return make_engine(curve, devices, make_host(curve));
+  return devices;
 }
 
-}  // namespace
+Variant variant() {
+  return {kName, Backend::cuda, [] { return runs_here(Backend::cuda); }, offers, make};
+}
 
-Variant variant() { return {kName, true, runs_here, offers, make}; }
+std::unique_ptr<const PointEngine> make_engine(const EngineKind& kind, const Curve& curve,
+                                               std::span<gpu::Device* const> devices, CurveKernels kernels,
+                                               std::unique_ptr<const PointEngine> host,
+                                               unsigned wide_window) {
+  return std::make_unique<GpuEngine>(kind, curve, devices, std::move(kernels), wide_window, std::move(host));
+}
 
 std::unique_ptr<const PointEngine> make_engine(const Curve& curve, std::span<gpu::Device* const> devices,
                                                std::unique_ptr<const PointEngine> host,
                                                unsigned wide_window) {
-  return std::make_unique<CudaEngine>(curve, devices, *find_curve_kernels(curve), wide_window,
-                                      std::move(host));
+  return make_engine(kCuda, curve, devices, *find_curve_kernels(curve), std::move(host), wide_window);
 }
 
 }  // namespace manymod::ecc::cuda

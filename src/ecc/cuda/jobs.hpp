@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/portable.hpp"
 
@@ -56,11 +57,12 @@ struct CurveNumbers {
   const std::uint32_t* b = nullptr;              ///< the coefficient b, or d of Edwards curves, canonical
 
   // Of curves that kernels are not compiled for (any_curve.cuda.hpp):
-  enum Row : unsigned { kPrime, kRadixSquared, kA, kB3, kBaseX, kBaseY, kRows };
-  const std::uint32_t* rows = nullptr;  ///< p, R^2 mod p, a, 3 b, and the generator, canonical
+  enum Row : unsigned { kPrime, kRadixSquared, kA, kB3, kBaseX, kBaseY, kB, kInverseExponent, kRows };
+  const std::uint32_t* rows = nullptr;  ///< p, R^2 mod p, a, 3 b, the generator, b and p - 2
   std::uint32_t scalar_words = 0;       ///< in a row of a scalar
   std::uint32_t a_is_zero = 0;          ///< 1: a = 0
   std::uint32_t surplus_bits = 0;       ///< of the bytes of a scalar, which n does not have: 0 to 7
+  std::uint32_t order_bits = 0;         ///< of n
 };
 
 /// Jacobian points = scalar times the generator, or times a point, or a sum of both.
@@ -74,6 +76,8 @@ struct PointJob {
   unsigned window = 0;                   ///< bits of a window of `table`, beside a point
   std::uint32_t* result = nullptr;       ///< columns X, Y, Z
   std::uint8_t* valid = nullptr;         ///< in and out: cleared for points that are not on the curve
+
+  static std::span<const std::size_t> device_pointers();  ///< see gpu::Kernel
 };
 
 /// Affine points from Jacobian ones.
@@ -88,6 +92,8 @@ struct AffineJob {
   /// Where not null: elements, not canonical, as an entry of a table, in place of x and y: x, y; on Edwards
   /// curves the three of a prepared point.
   std::uint32_t* entries = nullptr;
+
+  static std::span<const std::size_t> device_pointers();
 };
 
 /// RFC 6979.

@@ -36,6 +36,7 @@ class Worker {
 
   /// @throws gpu::DeviceError if this process cannot use the GPU: forked, lost
   void check_usable() const { device_.check_usable(); }
+  [[nodiscard]] gpu::Device& device() const { return device_; }
   /// Items of the shortest chunk that is worth its launches.
   [[nodiscard]] std::size_t granularity() const;
 

@@ -16,7 +16,7 @@ template <std::size_t kBackend>
 constexpr Variant variant() {
   // Processors other than x86-64 have no backends.
   return {
-      kNames[kBackend], false,
+      kNames[kBackend], Backend::cpu,
       [] { return kBackend < point_lane_backends().size() && runs_here(point_lane_backends()[kBackend]); },
       [](const Curve& curve) {
         return kBackend < point_lane_backends().size() &&

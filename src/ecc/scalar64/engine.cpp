@@ -64,7 +64,7 @@ void refuse(const char* function) {
 Variant variant() {
   Variant scalar64;
   scalar64.name = kName;
-  scalar64.on_gpu = false;
+  scalar64.backend = Backend::cpu;
   scalar64.runs_here = [] { return true; };
   scalar64.offers = [](const Curve&) { return true; };
   scalar64.make = make;

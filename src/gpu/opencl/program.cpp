@@ -8,6 +8,7 @@ namespace manymod::opencl {
 namespace {
 
 constexpr std::string_view kOwnKernels = "gpu/opencl/kernels/";
+constexpr std::string_view kOnCurves = "ecc_";
 constexpr std::size_t kMostLog = 2000;  // characters of a compiler's messages in an error
 
 // The source of kernel "mm_<rest>".
@@ -18,6 +19,16 @@ std::string_view own_source(std::string_view rest, std::span<const KernelSource>
     }
   }
   return {};
+}
+
+// The options of kernel "ecc_<a><bits>_<part>".
+std::string curve_options(std::string_view name) {
+  name.remove_prefix(kOnCurves.size());
+  const std::size_t bits = name.find_first_of("0123456789"), end = name.find('_');
+  if (end == std::string_view::npos || bits > end) return {};
+  return " -DMM_A_" + std::string(name.substr(0, bits)) +
+         " -DMM_FIELD_BITS=" + std::string(name.substr(bits, end - bits)) + " -DMM_PART_" +
+         std::string(name.substr(end + 1));
 }
 
 }  // namespace
@@ -35,6 +46,9 @@ ProgramBuilder::Recipe ProgramBuilder::recipe(const std::string& name) const {
   std::string source;
   if (name.starts_with(kOwn)) {
     source = own_source(std::string_view(name).substr(kOwn.size()), sources_);
+  } else if (name.starts_with(kOnCurves)) {
+    source = "ecc/opencl/kernels";
+    recipe.options += curve_options(name);
   } else {
     const std::size_t shape = name.rfind('_'), digits = name.rfind('x');
     if (shape == std::string::npos || digits == std::string::npos || digits < shape) {

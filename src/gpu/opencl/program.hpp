@@ -30,7 +30,8 @@ class ProgramBuilder {
 
   /// Lives as long as the process. Kernel "mm_<name>" is in gpu/opencl/kernels/, in the file whose name
   /// <name> begins with; kernel "<technique>_<threads>x<digits>" is that shape of
-  /// modmul/<technique>/kernels.cl.
+  /// modmul/<technique>/kernels.cl; kernel "ecc_<a><bits>_<part>" is that part of ecc/opencl/kernels.cl for
+  /// fields of that many bits.
   /// @throws BuildFailure, DriverError
   [[nodiscard]] KernelHandle kernel(const std::string& name) const;
 

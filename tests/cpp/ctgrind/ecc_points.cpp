@@ -147,7 +147,7 @@ void climb(const ecc::PointEngine& engine) {
 
 int main() {
   for (const ecc::Variant& variant : ecc::variants()) {
-    if (variant.on_gpu || !variant.runs_here()) continue;
+    if (variant.backend != Backend::cpu || !variant.runs_here()) continue;
     for (const ecc::Curve& curve : ecc::named_curves()) {
       if (!variant.offers(curve)) continue;
       const auto engine = variant.make(curve, {});

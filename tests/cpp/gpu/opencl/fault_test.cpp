@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Failures of OpenCL drivers: each function can be made to fail, or to be wrong, while the others are those
 // of the driver of this machine. Skipped where there is none.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "gpu/opencl/driver.hpp"
 #include "gpu/opencl/requirements.hpp"
 #include "manymod/manymod.hpp"
+#include "support/opencl_faults.hpp"
 #include "support/opencl_fixture.hpp"
 
 namespace manymod::testing {
@@ -22,31 +22,12 @@ namespace {
 using opencl::Driver;
 using opencl::DriverSources;
 
-constexpr const char* kLoader = "libOpenCL.so.1";
-
-// The driver's own function.
-template <class Pointer>
-Pointer own(const char* name) {
-  static void* const library = dlopen(kLoader, RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<Pointer>(dlsym(library, name));
-}
-
-template <class Pointer>
-void* address(Pointer function) {
-  return reinterpret_cast<void*>(function);
-}
-
 int built_from_source = 0;
 
 opencl::ProgramHandle count_builds(opencl::ContextHandle context, std::uint32_t count, const char** texts,
                                    const std::size_t* lengths, opencl::Status* status) {
   ++built_from_source;
   return own<decltype(&count_builds)>("clCreateProgramWithSource")(context, count, texts, lengths, status);
-}
-
-opencl::Status fail_to_build(opencl::ProgramHandle, std::uint32_t, const opencl::DeviceHandle*, const char*,
-                             void*, void*) {
-  return -11;  // CL_BUILD_PROGRAM_FAILURE
 }
 
 opencl::ProgramHandle refuse_binaries(opencl::ContextHandle, std::uint32_t, const opencl::DeviceHandle*,
@@ -66,16 +47,6 @@ opencl::Status lose_device(opencl::QueueHandle, opencl::KernelHandle, std::uint3
                            const std::size_t*, const std::size_t*, std::uint32_t, const opencl::EventHandle*,
                            opencl::EventHandle*) {
   return -36;  // CL_INVALID_COMMAND_QUEUE
-}
-
-// Reads, and changes a bit of the first byte: a kernel that is wrong in one item.
-opencl::Status read_wrongly(opencl::QueueHandle queue, opencl::MemoryHandle memory, opencl::Bool /*wait*/,
-                            std::size_t offset, std::size_t bytes, void* to, std::uint32_t count,
-                            const opencl::EventHandle* events, opencl::EventHandle* event) {
-  const opencl::Status status = own<decltype(&read_wrongly)>("clEnqueueReadBuffer")(
-      queue, memory, 1, offset, bytes, to, count, events, event);
-  *static_cast<unsigned char*>(to) ^= 1;
-  return status;
 }
 
 class OpenclFaults : public OpenclTest {

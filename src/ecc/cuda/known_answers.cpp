@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/cuda/known_answers.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "repr/limbs.hpp"
+
+namespace manymod::ecc::cuda {
+namespace {
+
+/// Points are j G for j from 1 to this.
+constexpr std::size_t kKnownPoints = 40;
+
+/// Scalars below n.
+class EdgeScalars {
+ public:
+  explicit EdgeScalars(const Curve& curve) : n_(curve.n), bits_(curve.order_bits) {}
+
+  /// 0 1 2 .. and n - 1, n - 2, .., powers of two and their neighbours, then random numbers.
+  [[nodiscard]] std::vector<Limb> scalar(std::size_t i) {
+    std::vector<Limb> r = small(i / 4);
+    switch (i % 4) {
+      case 0:
+        break;
+      case 1:
+        limbs::negate_mod(r, r, n_);
+        break;
+      case 2:
+        r.assign(n_.size(), 0);
+        set_bit(r, i * bits_ / kKnownPoints % (bits_ - 1));
+        break;
+      default:
+        for (Limb& limb : r) limb = random();
+        limbs::truncate_bits(r, bits_ - 1);
+    }
+    return r;
+  }
+  [[nodiscard]] std::vector<Limb> small(Limb value) const {
+    std::vector<Limb> r(n_.size());
+    r[0] = value;
+    return r;
+  }
+
+ private:
+  const std::vector<Limb>& n_;
+  std::size_t bits_;
+  Limb state_ = 1;
+
+  static void set_bit(std::vector<Limb>& r, std::size_t bit) {
+    r[bit / kLimbBits] |= Limb{1} << bit % kLimbBits;
+  }
+  /// D. Knuth's MMIX generator, mixed: Lehmer's low bits alternate.
+  Limb random() {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+    return state_ ^ state_ >> 29;
+  }
+};
+
+}  // namespace
+
+KnownOperands::KnownOperands(const PointEngine& reference)
+    : size_(reference.curve().scalar_limbs()),
+      limbs_(reference.curve().limbs()),
+      points_(reference.curve(), kKnownPoints) {
+  const Curve& curve = reference.curve();
+  EdgeScalars scalars(curve);
+  std::vector<Limb> factors;
+  for (std::size_t i = 0; i < kKnownPoints; ++i) {
+    const std::vector<Limb> factor = scalars.small(i + 1);
+    factors.insert(factors.end(), factor.begin(), factor.end());
+    std::vector<Limb> u = scalars.scalar(i), v = scalars.scalar(i + 3);
+    // u G + (i + 1) G: infinity, and a sum of equal points.
+    if (i % 8 == 5) limbs::negate_mod(u, factor, curve.n);
+    if (i % 8 == 6) u = factor;
+    if (i % 8 == 5 || i % 8 == 6) v = scalars.small(1);
+    u_.insert(u_.end(), u.begin(), u.end());
+    v_.insert(v_.end(), v.begin(), v.end());
+  }
+  reference.multiply_base(points_.results(), {factors.data(), size_}, items(), TimingClass::public_, {});
+  candidates_ = points_.y;
+  for (std::size_t i = 0; i < kKnownPoints; i += 2) candidates_[i * limbs_] ^= 1;
+}
+
+}  // namespace manymod::ecc::cuda

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands for the test of kernels before their first use, where drivers compile them: scalars at the edges of
+// their range, with points for which sums and doublings are exceptional in incomplete formulas.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ecc/point_engine.hpp"
+
+namespace manymod::ecc::cuda {
+
+/// Coordinates and flags of the items of a call, one after the other.
+struct AnsweredPoints {
+  std::vector<Limb> x, y;
+  std::vector<std::uint8_t> flags;
+
+  AnsweredPoints(const Curve& curve, std::size_t count)
+      : x(count * curve.limbs()), y(x), flags(count) {}
+  [[nodiscard]] PointResults results() { return {x.data(), y.data(), flags.data()}; }
+  bool operator==(const AnsweredPoints&) const = default;
+};
+
+class KnownOperands {
+ public:
+  /// Multiples of G are computed by `reference`. On input: a Weierstrass curve.
+  explicit KnownOperands(const PointEngine& reference);
+
+  [[nodiscard]] ItemRange items() const { return {0, u_.size() / size_}; }
+  [[nodiscard]] NumberRows u() const { return {u_.data(), size_}; }
+  [[nodiscard]] NumberRows v() const { return {v_.data(), size_}; }
+  [[nodiscard]] PointRows points() const { return {{points_.x.data(), limbs_}, {points_.y.data(), limbs_}}; }
+  /// The same, of which each second one is not on the curve.
+  [[nodiscard]] PointRows candidates() const {
+    return {{points_.x.data(), limbs_}, {candidates_.data(), limbs_}};
+  }
+
+ private:
+  std::size_t size_, limbs_;  ///< of a scalar, of a coordinate
+  std::vector<Limb> u_, v_;
+  AnsweredPoints points_;
+  std::vector<Limb> candidates_;  ///< y
+};
+
+}  // namespace manymod::ecc::cuda

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points on curves modulo a prime of MM_FIELD_BITS bits, one work-item for each item: the kernels
+// ecc_<a><bits>_<part>, each a program of its own with MM_PART_<part>. What is known of the coefficient a:
+// MM_A_zero, MM_A_three (a = -3) or MM_A_any.
+#include "gpu/opencl/kernels/job.clh"
+#include "ecc/opencl/digits.clh"
+#include "modmul/reduced_radix/multiplier.clh"
+#include "ecc/opencl/field.clh"
+#include "ecc/opencl/points.clh"
+#include "ecc/opencl/jobs.clh"
+
+#if defined(MM_PART_multiply)
+// k P. Timing: constant. Drivers copy functions to where they are called, so that each formula is in one place.
+__kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
+  const uint item = (uint)get_global_id(0);
+  if (item >= job->count) return;
+  mm_curve curve;
+  mm_start_curve(&curve, MM_AT(const uint, job->curve.rows));
+  const mm_curve* const c = &curve;
+  mm_point table[MM_ENTRIES], sum, entry;
+  mm_load_affine(&entry, MM_ROW(const uint, job->x, item), MM_ROW(const uint, job->y, item), c);
+  table[0] = sum = entry;
+  const mm_source k = {MM_ROW(const uint, job->scalar, item), job->curve.scalar_words, 0};
+  // First the other entries of the table, then the digits of k from the highest on.
+  const uint steps = MM_ENTRIES + mm_digit_count(job->curve.order_bits);
+#pragma unroll 1
+  for (uint step = 1; step < steps; ++step) {
+    if (step == MM_ENTRIES) mm_set_infinity(&sum, c);
+    if (step >= MM_ENTRIES) {
+#pragma unroll 1
+      for (uint i = 0; i < MM_WINDOW; ++i) mm_twice(&sum, &sum, c);
+      mm_scan_table(&entry, table, mm_booth_digit(k, steps - 1 - step), c);
+    }
+    mm_add(&sum, &sum, &entry, c);
+    if (step < MM_ENTRIES) table[step] = sum;
+  }
+  mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
+}
+
+#elif defined(MM_PART_base)
+// k G. Timing: constant.
+__kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
+  const uint item = (uint)get_global_id(0);
+  if (item >= job->count) return;
+  mm_curve curve;
+  mm_start_curve(&curve, MM_AT(const uint, job->curve.rows));
+  const mm_curve* const c = &curve;
+  __global const uint* const table = MM_AT(const uint, job->table);
+  mm_point sum, entry;
+  mm_set_infinity(&sum, c);
+  const mm_source k = {MM_ROW(const uint, job->scalar, item), job->curve.scalar_words, 0};
+#pragma unroll 1
+  for (uint i = 0; i < mm_digit_count(job->curve.order_bits); ++i) {
+    mm_scan_base(&entry, table, i, mm_booth_digit(k, i), c);
+    mm_add(&sum, &sum, &entry, c);
+  }
+  mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
+}
+
+#elif defined(MM_PART_two)
+// u G + v P, public.
+__kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
+  const uint item = (uint)get_global_id(0);
+  if (item >= job->count) return;
+  mm_curve curve;
+  mm_start_curve(&curve, MM_AT(const uint, job->curve.rows));
+  const mm_curve* const c = &curve;
+  __global const uint* const base = MM_AT(const uint, job->table);
+  mm_point table[MM_ENTRIES], sum, entry;
+  mm_load_affine(&entry, MM_ROW(const uint, job->x, item), MM_ROW(const uint, job->y, item), c);
+  table[0] = sum = entry;
+  const mm_source v = {MM_ROW(const uint, job->scalar, item), job->curve.scalar_words, 0};
+  const mm_source u = {MM_ROW(const uint, job->base_scalar, item), job->curve.scalar_words, 0};
+  // First the other entries of the table, then the digits of v from the highest on, then those of u, whose table
+  // does not need doublings.
+  const uint digits = mm_digit_count(job->curve.order_bits), of_v = MM_ENTRIES + digits;
+#pragma unroll 1
+  for (uint step = 1; step < of_v + digits; ++step) {
+    if (step == MM_ENTRIES) mm_set_infinity(&sum, c);
+    if (step >= of_v) {
+      mm_read_base(&entry, base, step - of_v, mm_booth_digit(u, step - of_v), c);
+    } else if (step >= MM_ENTRIES) {
+#pragma unroll 1
+      for (uint i = 0; i < MM_WINDOW; ++i) mm_twice(&sum, &sum, c);
+      mm_read_table(&entry, table, mm_booth_digit(v, of_v - 1 - step), c);
+    }
+    mm_add(&sum, &sum, &entry, c);
+    if (step < MM_ENTRIES) table[step] = sum;
+  }
+  mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
+}
+
+#elif defined(MM_PART_check)
+// Whether the number is below n.
+static bool mm_is_below(__global const uint* a, __global const uint* n) {
+  uint borrow = 0;
+#pragma unroll 1
+  for (uint j = 0; j < MM_ROW_WORDS; ++j) borrow = (uint)(((ulong)a[j] - n[j] - borrow) >> 63);
+  return borrow != 0;
+}
+
+// Clears the flags of points that are not on the curve, or have coordinates that are not below p.
+__kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
+  const uint item = (uint)get_global_id(0);
+  if (item >= job->count) return;
+  mm_curve curve;
+  __global const uint* const rows = MM_AT(const uint, job->curve.rows);
+  mm_start_curve(&curve, rows);
+  const mm_curve* const c = &curve;
+  __global const uint* const x = MM_ROW(const uint, job->x, item);
+  __global const uint* const y = MM_ROW(const uint, job->y, item);
+  mm_point p;
+  mm_load_affine(&p, x, y, c);
+  mm_element t;
+  MM_SQR(t, p.x);
+  MM_SUM(t, t, curve.a);
+  MM_MUL(t, t, p.x);
+  MM_SUM(t, t, curve.b);
+  MM_SQR(p.y, p.y);
+  MM_SUB(t, t, p.y, 1);
+  MM_REDUCE(t, t);
+  const bool in_range = mm_is_below(x, rows + MM_PRIME * MM_ROW_WORDS) && mm_is_below(y, rows + MM_PRIME * MM_ROW_WORDS);
+  if (!in_range || mm_field_is_zero(&t, &curve.f) == 0) MM_AT(uchar, job->valid)[item] = 0;
+}
+
+#elif defined(MM_PART_affine)
+// Z of an item, or 1 in place of 0, so that it leaves the others of its chain alone. Returns a mask: whether it is
+// 0.
+static uint mm_load_divisor(mm_element* z, __global const uint* row, const mm_field* f) {
+  mm_load_element(z, row, f);
+  const uint infinite = mm_field_is_zero(z, f);
+  mm_field_select(z, &f->one, infinite);
+  return infinite;
+}
+
+// X / Z, or 0 at infinity.
+static void mm_store_quotient(__global uint* row, __global const uint* coordinate, const mm_element* inverse,
+                              uint infinite, const mm_field* f) {
+  mm_element quotient, zero;
+  mm_load_element(&quotient, coordinate, f);
+  mm_field_mul(&quotient, &quotient, inverse, f);
+  mm_field_small(&zero, 0);
+  mm_field_select(&quotient, &zero, infinite);
+  mm_store_number(row, &quotient, f);
+}
+
+// X / Z and Y / Z, or 0 where Z is 0. Each work-item inverts once for the chain of items of its number modulo
+// job->threads (Montgomery's trick). Timing: constant.
+__kernel void MM_KERNEL(MM_PARAMETERS(mm_affine_job)) {
+  const uint thread = (uint)get_global_id(0), count = job->count, step = job->threads;
+  if (thread >= min(step, count)) return;
+  __global const uint* const rows = MM_AT(const uint, job->curve.rows);
+  __global const uint* const point = MM_AT(const uint, job->point);
+  __global uint* const scratch = MM_AT(uint, job->scratch);
+  mm_field field;
+  mm_start_field(&field, rows + MM_PRIME * MM_ROW_WORDS, rows + MM_RADIX_SQUARED * MM_ROW_WORDS);
+  const mm_field* const f = &field;
+  mm_element inverse = f->one, z;
+  const uint links = (count - 1 - thread) / step + 1;
+#pragma unroll 1
+  for (uint link = 0; link < links; ++link) {
+    const uint item = thread + link * step;
+    mm_store_element(MM_COORDINATE(scratch, 0, count, item), &inverse, f);
+    mm_load_divisor(&z, MM_COORDINATE(point, 2, count, item), f);
+    mm_field_mul(&inverse, &inverse, &z, f);
+  }
+  mm_field_inverse(&inverse, &inverse, rows + MM_INVERSE_EXPONENT * MM_ROW_WORDS, f);
+#pragma unroll 1
+  for (uint link = links; link > 0; --link) {
+    const uint item = thread + (link - 1) * step;
+    mm_element own;
+    const uint infinite = mm_load_divisor(&z, MM_COORDINATE(point, 2, count, item), f);
+    mm_load_element(&own, MM_COORDINATE(scratch, 0, count, item), f);
+    mm_field_mul(&own, &own, &inverse, f);
+    mm_field_mul(&inverse, &inverse, &z, f);
+    mm_store_quotient(MM_ROW(uint, job->x, item), MM_COORDINATE(point, 0, count, item), &own, infinite, f);
+    if (job->y.words != 0) {
+      mm_store_quotient(MM_ROW(uint, job->y, item), MM_COORDINATE(point, 1, count, item), &own, infinite, f);
+    }
+    if (job->infinity != 0) MM_AT(uchar, job->infinity)[item] = (uchar)(infinite & 1);
+  }
+}
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/opencl/variants.opencl.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ecc/cuda/engine.hpp"
+#include "gpu/device_error.hpp"
+#include "gpu/opencl/backend.hpp"
+#include "gpu/opencl/requirements.hpp"
+#include "modmul/reduced_radix/shapes.opencl.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod::ecc::opencl {
+namespace {
+
+using cuda::CurveKernels;
+
+/// Of a window of k G and k P, and the entries of its table (points.clh).
+constexpr unsigned kWindow = 4, kEntries = 1U << (kWindow - 1);
+/// n < R / 2^kHeadroomBits (field.clh).
+constexpr unsigned kHeadroomBits = 4, kDigitBits = 29;
+
+/// Append the digits of the element x R mod p.
+void append_element(std::vector<std::uint32_t>& to, std::vector<Limb> x, const Curve& curve) {
+  const unsigned digits = digit_count(curve.field_bits);
+  for (unsigned i = 0; i < kDigitBits * digits; ++i) limbs::add_mod(x, x, x, curve.p);
+  for (std::size_t i = 0; i < digits; ++i) to.push_back(limbs::extract_bits(x, i * kDigitBits, kDigitBits));
+}
+
+/// For window i of a scalar, 1 to kEntries times 2^(kWindow i) G (points.clh).
+std::vector<std::uint32_t> base_table(const Curve& curve) {
+  const std::size_t windows = curve.order_bits / kWindow + 1, count = windows * kEntries,
+                    size = curve.scalar_limbs(), limbs = curve.limbs();
+  std::vector<Limb> factors, power(size), x(count * limbs), y(x);
+  std::vector<std::uint8_t> infinity(count);
+  power[0] = 1;
+  for (std::size_t window = 0; window < windows; ++window) {
+    std::vector<Limb> multiple(size);
+    for (unsigned i = 0; i < kEntries; ++i) {
+      limbs::add_mod(multiple, multiple, power, curve.n);
+      factors.insert(factors.end(), multiple.begin(), multiple.end());
+    }
+    limbs::add_mod(power, multiple, multiple, curve.n);  // 2 kEntries = 2^kWindow
+  }
+  cuda::make_host(curve)->multiply_base({x.data(), y.data(), infinity.data()}, {factors.data(), size},
+                                        {0, count}, TimingClass::public_, {});
+  std::vector<std::uint32_t> table;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const std::vector<Limb>* const numbers : {&x, &y}) {
+      const auto from = numbers->begin() + static_cast<std::ptrdiff_t>(i * limbs);
+      append_element(table, {from, from + static_cast<std::ptrdiff_t>(limbs)}, curve);
+    }
+  }
+  return table;
+}
+
+const char* kind_of_a(const Curve& curve) {
+  std::vector<Limb> sum(curve.limbs());
+  sum[0] = 3;
+  limbs::add_mod(sum, sum, curve.a, curve.p);
+  if (limbs::normalized_size_var(curve.a) == 0) return "zero";
+  return limbs::normalized_size_var(sum) == 0 ? "three" : "any";
+}
+
+bool offers(const Curve& curve) {
+  // The formulas are complete on curves of odd order.
+  return curve.form == MM_ECC_WEIERSTRASS && (curve.n[0] & curve.cofactor[0] & 1) != 0 &&
+         curve.field_bits >= kMinFieldBits && curve.field_bits <= kMaxFieldBits;
+}
+
+std::string obstacle(unsigned device_index) {
+  static const auto kRequirements =
+      manymod::opencl::requirements(cuda::kTestedTechnique, manymod::opencl::DeviceKind::any);
+  return kRequirements->obstacle("opencl:" + std::to_string(device_index),
+                                 manymod::opencl::OpenclTraits(device_index, false));
+}
+
+bool takes_secrets() {
+  static const auto kRequirements =
+      manymod::opencl::requirements(cuda::kTestedTechnique, manymod::opencl::DeviceKind::any);
+  return kRequirements->secret_obstacle().empty();
+}
+
+/// Leaves devices out that cannot be opened, or whose drivers do not compile the kernels rightly.
+/// @throws gpu::DeviceError if none is left
+std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsigned> gpus) {
+  static const cuda::TestedKernels kTested{&manymod::opencl::backend(), obstacle};
+  const cuda::EngineKind kind{kName, Backend::opencl, takes_secrets, &kTested};
+  std::vector<gpu::Device*> devices = cuda::open_devices(Backend::opencl, gpus);
+  const unsigned first = gpus.front();
+  std::erase_if(devices, [](gpu::Device* device) { return !obstacle(device->index()).empty(); });
+  if (devices.empty()) {
+    throw gpu::DeviceError(manymod::opencl::backend().name(), gpu::Fault::wrong_results,
+                           static_cast<int>(first), std::string(kName) + " " + obstacle(first));
+  }
+  return cuda::make_engine(kind, curve, devices, kernels_for(curve), cuda::make_host(curve));
+}
+
+}  // namespace
+
+unsigned digit_count(std::size_t field_bits) {
+  const auto needed = static_cast<unsigned>((field_bits + kHeadroomBits + kDigitBits - 1) / kDigitBits);
+  return needed <= 18 ? needed : needed == 19 ? 19 : 28;
+}
+
+CurveKernels kernels_for(const Curve& curve) {
+  const auto words = static_cast<unsigned>(2 * curve.limbs());
+  static_assert(reduced_radix::digit_bits(28) == kDigitBits);
+  return {.id = CurveId::custom,
+          .name = kind_of_a(curve) + std::to_string(curve.field_bits),
+          .words = words,
+          .entry_elements = 0,
+          .row_words = words,
+          .scalar_words = words,
+          .scalar_radix_bits = 0,
+          .has_nonces = false,
+          .base_table = base_table,
+          .field_radix_bits = kDigitBits * digit_count(curve.field_bits),
+          .points_only = true};
+}
+
+Variant variant() {
+  return {kName, Backend::opencl, [] { return cuda::runs_here(Backend::opencl); }, offers, make};
+}
+
+}  // namespace manymod::ecc::opencl

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/opencl/recorded_formulas.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "ecc/formulas/complete.hpp"
+
+namespace manymod::test {
+namespace {
+
+/// A field whose elements are numbers of values: operands of the function, then results of operations.
+class RecordingField {
+ public:
+  struct Element {
+    std::size_t value = 0;
+  };
+  struct Mask {
+    Mask operator&(Mask) const;
+    Mask operator|(Mask) const;
+    Mask operator~() const;
+  };
+  struct Source {};
+  struct Sink {};
+
+  /// Which the function receives.
+  Element operand(std::string name) {
+    operands_.push_back(std::move(name));
+    return {operands_.size() - 1};
+  }
+
+  void mul(Element& r, const Element& a, const Element& b) const { record("MUL", r, {a, b}); }
+  void sqr(Element& r, const Element& a) const { record("SQR", r, {a}); }
+  void add(Element& r, const Element& a, const Element& b) const { record("SUM", r, {a, b}); }
+  template <unsigned kB = 1>
+  void sub(Element& r, const Element& a, const Element& b) const {
+    record("SUB", r, {a, b}, ", " + std::to_string(kB));
+  }
+  template <unsigned kA = 8>
+  void normalize_weak(Element& r, const Element& a) const {
+    record("REDUCE", r, {a});
+  }
+
+  // Of the concept of a field, but of no formula here: not defined.
+  void zero(Element& r) const;
+  void one(Element& r) const;
+  void from_limbs(Element& r, Source x) const;
+  void to_limbs(Sink x, const Element& a) const;
+  template <unsigned kA = 1>
+  void neg(Element& r, const Element& a) const;
+  void half(Element& r, const Element& a) const;
+  void cmov(Element& r, const Element& a, Mask mask) const;
+  [[nodiscard]] Mask is_zero(const Element& a) const;
+  [[nodiscard]] Mask equal(const Element& a, const Element& b) const;
+  Mask inverse(Element& r, const Element& a) const;
+
+  /// The operations as statements, which leave `results` in the elements of those names.
+  struct Result {
+    const char* name;
+    Element element;
+  };
+  [[nodiscard]] std::string statements(const std::vector<Result>& results) const;
+
+ private:
+  struct Operation {
+    const char* macro;
+    std::vector<std::size_t> read;
+    std::string option;
+  };
+
+  std::vector<std::string> operands_;
+  mutable std::vector<Operation> operations_;  ///< operation i makes value operands_.size() + i
+
+  void record(const char* macro, Element& r, const std::vector<Element>& read,
+              std::string option = "") const {
+    Operation operation{macro, {}, std::move(option)};
+    for (const Element& element : read) operation.read.push_back(element.value);
+    operations_.push_back(std::move(operation));
+    r.value = operands_.size() + operations_.size() - 1;
+  }
+  [[nodiscard]] std::vector<std::size_t> last_uses(const std::vector<Result>& results) const;
+};
+
+/// Of each value, the operation that reads it last; those of results are never free.
+std::vector<std::size_t> RecordingField::last_uses(const std::vector<Result>& results) const {
+  std::vector<std::size_t> last(operands_.size() + operations_.size(), 0);
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    for (const std::size_t value : operations_[i].read) last[value] = i;
+  }
+  for (const Result& result : results) last[result.element.value] = operations_.size();
+  return last;
+}
+
+std::string RecordingField::statements(const std::vector<Result>& results) const {
+  const std::vector<std::size_t> last = last_uses(results);
+  std::vector<std::string> names = operands_;
+  std::vector<bool> in_use;
+  std::vector<std::size_t> variables(operands_.size());
+  std::string text;
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    const Operation& operation = operations_[i];
+    std::string read;
+    for (const std::size_t value : operation.read) read += ", " + names[value];
+    // A result may take the place of an operand.
+    for (const std::size_t value : operation.read) {
+      if (value >= operands_.size() && last[value] == i) in_use[variables[value]] = false;
+    }
+    const auto free = static_cast<std::size_t>(std::ranges::find(in_use, false) - in_use.begin());
+    if (free == in_use.size()) in_use.push_back(false);
+    in_use[free] = true;
+    variables.push_back(free);
+    names.push_back("t" + std::to_string(free));
+    text += std::string("  MM_") + operation.macro + "(" + names.back() + read + operation.option + ");\n";
+  }
+  std::string declared;
+  for (std::size_t i = 0; i < in_use.size(); ++i) declared += (i == 0 ? "t" : ", t") + std::to_string(i);
+  for (const Result& result : results)
+    text += std::string("  ") + result.name + " = " + names[result.element.value] + ";\n";
+  return "  mm_element " + declared + ";\n" + text;
+}
+
+using Point = ecc::ProjectivePoint<RecordingField>;
+
+Point point_operand(RecordingField& f, const std::string& name) {
+  return {f.operand(name + "->x"), f.operand(name + "->y"), f.operand(name + "->z")};
+}
+ecc::WeierstrassCoefficients<RecordingField> coefficients(RecordingField& f) {
+  return {f.operand("c->a"), f.operand("c->b"), f.operand("c->b3")};
+}
+std::string statements(const RecordingField& f, const Point& r) {
+  return f.statements({{"r->x", r.x}, {"r->y", r.y}, {"r->z", r.z}});
+}
+
+template <ecc::CoefficientA kA>
+std::string recorded(const char* name) {
+  RecordingField sums, doubles;
+  Point r;
+  const Point p = point_operand(sums, "p"), q = point_operand(sums, "q");
+  ecc::complete::add<kA>(sums, coefficients(sums), r, p, q);
+  const std::string sum = statements(sums, r);
+  const Point single = point_operand(doubles, "p");
+  ecc::complete::twice<kA>(doubles, coefficients(doubles), r, single);
+  return std::string("#if") + " defined(MM_A_" + name + ")\n" +
+         "// r = p + q.\n"
+         "static MM_CALLED void mm_add(mm_point* r, const mm_point* p, const mm_point* q, const mm_curve* c) {\n" +
+         sum +
+         "}\n"
+         "// r = 2 p.\n"
+         "static MM_CALLED void mm_twice(mm_point* r, const mm_point* p, const mm_curve* c) {\n" +
+         statements(doubles, r) + "}\n#endif\n";
+}
+
+}  // namespace
+
+std::string recorded_formulas() {
+  using ecc::CoefficientA;
+  return "// SPDX-License-Identifier: Apache-2.0\n"
+         "// Written by tests/cpp/ecc/opencl/recorded_formulas.cpp, and compared with what it writes by a test:\n"
+         "// the complete formulas of ecc/formulas/complete.hpp for each kind of coefficient a. r may be p or q.\n" +
+         recorded<CoefficientA::any>("any") + recorded<CoefficientA::minus_three>("three") +
+         recorded<CoefficientA::zero>("zero");
+}
+
+}  // namespace manymod::test
