@@ -19,8 +19,8 @@ struct Variant;
 class CurveEngines {
  public:
   /// Choose variants for the curve on the devices that `device` names, "auto", "cpu", "cuda", "cuda:K",
-  /// "opencl" or "opencl:K": the one called `forced`, or if that is null the fastest one of the CPU and of the GPUs. GPUs share the items
-  /// of a call; one that fails is left out.
+  /// "opencl" or "opencl:K": the one called `forced`, or if that is null the fastest one of the CPU and of
+  /// the GPUs. GPUs share the items of a call; one that fails is left out.
   /// @throws StatusError MM_ERR_UNKNOWN_DEVICE, MM_ERR_UNKNOWN_VARIANT, MM_ERR_UNUSABLE_VARIANT; the failure
   /// of a GPU if no device is left
   CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced);

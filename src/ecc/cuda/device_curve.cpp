@@ -34,8 +34,8 @@ CurveKernels curve25519_kernels(CurveId id, const char* name, unsigned entry_ele
 
 template <class C>
 CurveKernels any_kernels(const char* name) {
-  return {CurveId::custom, name, C::kWords, 0,           C::kWords, C::kWords, 32 * C::kWords,
-          true,            nullptr, 32 * C::kWords};
+  return {CurveId::custom, name,           C::kWords, 0,       C::kWords,
+          C::kWords,       32 * C::kWords, true,      nullptr, 32 * C::kWords};
 }
 
 /// The words of numbers, one after the other.
@@ -114,7 +114,8 @@ DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKer
     : device_(device), kernels_(kernels), wide_window_(wide_window), streams_(streams) {
   if (kernels.for_any_curve()) {
     upload_numbers_of_any(curve);
-    if (kernels.base_table != nullptr) base_table_ = upload(*device_.make_stream(), kernels.base_table(curve));
+    if (kernels.base_table != nullptr)
+      base_table_ = upload(*device_.make_stream(), kernels.base_table(curve));
   }
   if (kernels.entry_elements != 0) make_tables(curve);
 }
@@ -132,13 +133,9 @@ CurveNumbers DeviceCurve::numbers() const {
   return r;
 }
 
-std::string DeviceCurve::kernel_name(const char* part) const {
-  return "ecc_" + kernels_.name + "_" + part;
-}
+std::string DeviceCurve::kernel_name(const char* part) const { return "ecc_" + kernels_.name + "_" + part; }
 
-const gpu::Kernel& DeviceCurve::kernel(const char* part) const {
-  return device_.kernel(kernel_name(part));
-}
+const gpu::Kernel& DeviceCurve::kernel(const char* part) const { return device_.kernel(kernel_name(part)); }
 
 template <class Job>
 void DeviceCurve::launch_items(const gpu::Stream& stream, const char* part, const Job& job) const {
@@ -243,9 +240,10 @@ void DeviceCurve::upload_numbers_of_any(const Curve& curve) {
   add_modulo(b3, curve.b, curve.p);
   add_modulo(b3, curve.b, curve.p);
   // In the order of CurveNumbers::Row, then those of schemes.
-  std::vector<std::vector<Limb>> numbers{
-      curve.p, power_of_two(curve.p, 2 * kernels_.field_radix_bits), curve.a, b3, curve.x, curve.y, curve.b,
-      less_two(curve.p)};
+  std::vector<std::vector<Limb>> numbers{curve.p, power_of_two(curve.p, 2 * kernels_.field_radix_bits),
+                                         curve.a, b3,
+                                         curve.x, curve.y,
+                                         curve.b, less_two(curve.p)};
   if (has_schemes(kernels_, curve)) {
     const std::vector<Limb> radix_squared = power_of_two(curve.n, 2 * kernels_.scalar_radix_bits);
     numbers.insert(numbers.end(), {curve.n, radix_squared});

@@ -27,8 +27,8 @@ struct CurveKernels {
   unsigned scalar_radix_bits;  ///< R = 2^this
   bool has_nonces;             ///< RFC 6979 with the hash of the curve's length: see derives_nonces
   std::vector<std::uint32_t> (*base_table)(const Curve& curve);  ///< null: there is none
-  unsigned field_radix_bits = 0;  ///< of kernels for any curve: R = 2^this
-  bool points_only = false;       ///< without whole schemes
+  unsigned field_radix_bits = 0;                                 ///< of kernels for any curve: R = 2^this
+  bool points_only = false;                                      ///< without whole schemes
 
   /// For any curve, by complete formulas.
   [[nodiscard]] bool for_any_curve() const { return id == CurveId::custom; }

@@ -81,8 +81,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
 
   void multiply_two(const PointResults& r, const NumberRows& u, const NumberRows& v, const PointRows& points,
                     ItemRange items, const StopToken& stop) const override {
-    const std::size_t done =
-        run(PointOperation::multiply_two, items, false, stop, two_work(r, u, v, points));
+    const std::size_t done = run(PointOperation::multiply_two, items, false, stop, two_work(r, u, v, points));
     if (done < items.end) host_->multiply_two(r, u, v, points, {done, items.end}, stop);
   }
 
@@ -201,7 +200,8 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
       queue.affine(job, results_in(chunk, r));
     };
   }
-  [[nodiscard]] Start multiply_work(const PointResults& r, const NumberRows& k, const PointRows& points) const {
+  [[nodiscard]] Start multiply_work(const PointResults& r, const NumberRows& k,
+                                    const PointRows& points) const {
     return [this, r, k, points](Chunk& chunk, const Turn& turn) {
       PointJob job;
       job.scalar = chunk.upload(k, curve().scalar_limbs());

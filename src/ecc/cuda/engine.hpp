@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points and signatures on curves on GPUs, by one thread for each item: the variant cuda.row32, and the engine
-// that other backends' kernels with the same arguments (jobs.hpp) have as well.
+// Points and signatures on curves on GPUs, by one thread for each item: the variant cuda.row32, and the
+// engine that other backends' kernels with the same arguments (jobs.hpp) have as well.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,10 @@ inline constexpr const char* kName = "cuda.row32";
 Variant variant();
 
 /// Kernels that drivers compile: each is compared with the host before its first use on a device
-/// (known_answers.hpp). Where that fails, or a kernel cannot be compiled, none is used on the device any more.
+/// (known_answers.hpp). Where that fails, or a kernel cannot be compiled, none is used on the device any
+/// more.
 struct TestedKernels {
-  const gpu::Backend* backend;  ///< takes note of what is not used: disqualify
+  const gpu::Backend* backend;                     ///< takes note of what is not used: disqualify
   std::string (*obstacle)(unsigned device_index);  ///< why it is not used; empty if it is
 };
 /// Their name for gpu::Backend::disqualify.
@@ -43,8 +44,8 @@ struct EngineKind {
 /// Whether this build has kernels of the backend and this machine a usable device.
 bool runs_here(Backend backend);
 
-/// The devices of that backend that can be opened. @throws gpu::DeviceError the failure of the first one, if no
-/// other is left
+/// The devices of that backend that can be opened. @throws gpu::DeviceError the failure of the first one, if
+/// no other is left
 std::vector<gpu::Device*> open_devices(Backend backend, std::span<const unsigned> indices);
 /// The fastest engine of the processor.
 std::unique_ptr<const PointEngine> make_host(const Curve& curve);
@@ -55,9 +56,9 @@ std::unique_ptr<const PointEngine> make_engine(const EngineKind& kind, const Cur
                                                std::unique_ptr<const PointEngine> host,
                                                unsigned wide_window = kWideWindow);
 
-/// The engine on CUDA. On input: the variant offers the curve; at least one device. The devices share the items of a call. `host`
-/// computes what they do not: single points, and items that all of them fail to. wide_window: see
-/// DeviceCurve.
+/// The engine on CUDA. On input: the variant offers the curve; at least one device. The devices share the
+/// items of a call. `host` computes what they do not: single points, and items that all of them fail to.
+/// wide_window: see DeviceCurve.
 std::unique_ptr<const PointEngine> make_engine(const Curve& curve, std::span<gpu::Device* const> devices,
                                                std::unique_ptr<const PointEngine> host,
                                                unsigned wide_window = kWideWindow);

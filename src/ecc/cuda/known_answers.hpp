@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands for the test of kernels before their first use, where drivers compile them: scalars at the edges of
-// their range, with points for which sums and doublings are exceptional in incomplete formulas.
+// Operands for the test of kernels before their first use, where drivers compile them: scalars at the edges
+// of their range, with points for which sums and doublings are exceptional in incomplete formulas.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,7 @@ struct AnsweredPoints {
   std::vector<Limb> x, y;
   std::vector<std::uint8_t> flags;
 
-  AnsweredPoints(const Curve& curve, std::size_t count)
-      : x(count * curve.limbs()), y(x), flags(count) {}
+  AnsweredPoints(const Curve& curve, std::size_t count) : x(count * curve.limbs()), y(x), flags(count) {}
   [[nodiscard]] PointResults results() { return {x.data(), y.data(), flags.data()}; }
   bool operator==(const AnsweredPoints&) const = default;
 };

@@ -18,7 +18,8 @@ static_assert(offsetof(AffineJob, threads) == 52 && offsetof(AffineJob, x) == 72
 constexpr std::size_t kOrder = offsetof(CurveNumbers, order),
                       kRadixSquared = offsetof(CurveNumbers, radix_squared), kB = offsetof(CurveNumbers, b),
                       kRows = offsetof(CurveNumbers, rows);
-static_assert(offsetof(PointJob, curve) == 0 && offsetof(AffineJob, curve) == 0 && offsetof(Rows, words) == 0);
+static_assert(offsetof(PointJob, curve) == 0 && offsetof(AffineJob, curve) == 0 &&
+              offsetof(Rows, words) == 0);
 
 }  // namespace
 

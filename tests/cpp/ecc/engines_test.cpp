@@ -136,7 +136,8 @@ std::vector<Offer> offers() {
   std::vector<Offer> all;
   for (const ecc::Variant& variant : ecc::variants()) {
     for (const ecc::Curve& curve : ecc::named_curves())
-      if (is_tested_here(variant) && variant.offers(curve) && !is_omitted(variant, curve)) all.push_back({&variant, &curve});
+      if (is_tested_here(variant) && variant.offers(curve) && !is_omitted(variant, curve))
+        all.push_back({&variant, &curve});
   }
   return all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions in place of an OpenCL driver's (opencl::DriverSources::replaced_functions), which fail, or use the
-// driver's own.
+// Functions in place of an OpenCL driver's (opencl::DriverSources::replaced_functions), which fail, or use
+// the driver's own.
 #pragma once
 
 #include <dlfcn.h>

@@ -144,7 +144,8 @@ std::string recorded(const char* name) {
   ecc::complete::twice<kA>(doubles, coefficients(doubles), r, single);
   return std::string("#if") + " defined(MM_A_" + name + ")\n" +
          "// r = p + q.\n"
-         "static MM_CALLED void mm_add(mm_point* r, const mm_point* p, const mm_point* q, const mm_curve* c) {\n" +
+         "static MM_CALLED void mm_add(mm_point* r, const mm_point* p, const mm_point* q, const mm_curve* c) "
+         "{\n" +
          sum +
          "}\n"
          "// r = 2 p.\n"
@@ -157,8 +158,10 @@ std::string recorded(const char* name) {
 std::string recorded_formulas() {
   using ecc::CoefficientA;
   return "// SPDX-License-Identifier: Apache-2.0\n"
-         "// Written by tests/cpp/ecc/opencl/recorded_formulas.cpp, and compared with what it writes by a test:\n"
-         "// the complete formulas of ecc/formulas/complete.hpp for each kind of coefficient a. r may be p or q.\n" +
+         "// Written by tests/cpp/ecc/opencl/recorded_formulas.cpp, and compared with what it writes by a "
+         "test:\n"
+         "// the complete formulas of ecc/formulas/complete.hpp for each kind of coefficient a. r may be p "
+         "or q.\n" +
          recorded<CoefficientA::any>("any") + recorded<CoefficientA::minus_three>("three") +
          recorded<CoefficientA::zero>("zero");
 }

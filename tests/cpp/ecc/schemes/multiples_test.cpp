@@ -90,7 +90,8 @@ class MultiplesOn {
 template <class Visit>
 void for_engines(const ecc::Curve& curve, const Visit& visit) {
   for (const ecc::Variant& variant : ecc::variants()) {
-    if (variant.backend == Backend::cpu && variant.offers(curve) && variant.runs_here()) visit(*variant.make(curve, {}));
+    if (variant.backend == Backend::cpu && variant.offers(curve) && variant.runs_here())
+      visit(*variant.make(curve, {}));
   }
 }
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of curves on a real OpenCL driver, such as PoCL, which are skipped where there is none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "gpu/opencl/driver.hpp"
+#include "gpu/opencl/requirements.hpp"
+#include "support/opencl_faults.hpp"
+#include "support/opencl_fixture.hpp"
+
+namespace manymod::testing {
+
+inline std::size_t opencl_launches = 0;
+
+/// clEnqueueNDRangeKernel, counted.
+inline opencl::Status count_launches(opencl::QueueHandle queue, opencl::KernelHandle kernel,
+                                     std::uint32_t dimensions, const std::size_t* offset,
+                                     const std::size_t* global, const std::size_t* local, std::uint32_t count,
+                                     const opencl::EventHandle* events, opencl::EventHandle* event) {
+  ++opencl_launches;
+  return own<decltype(&count_launches)>("clEnqueueNDRangeKernel")(queue, kernel, dimensions, offset, global,
+                                                                  local, count, events, event);
+}
+
+/// With secrets on the device.
+class OpenclCurves : public OpenclTest {
+ protected:
+  void SetUp() override {
+    OpenclTest::SetUp();
+    setenv("MANYMOD_OPENCL_SECRET", "1", 1);
+    opencl_launches = 0;
+    if (!IsSkipped()) replace("clEnqueueNDRangeKernel", address(count_launches));
+  }
+  void TearDown() override {
+    unsetenv("MANYMOD_OPENCL_SECRET");
+    opencl::forget_disqualified();
+    OpenclTest::TearDown();
+  }
+
+  static void replace(const char* name, void* function) {
+    opencl::DriverSources sources;
+    sources.replaced_functions = {{name, function}};
+    opencl::Driver::use(sources);
+  }
+};
+
+}  // namespace manymod::testing
