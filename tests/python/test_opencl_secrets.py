@@ -23,9 +23,8 @@ KERNELS = (
     "reduced_radix_1x28",
     "reduced_radix_4x10",
     "ecc_any160_multiply",
-    "ecc_three256_multiply",
-    "ecc_three256_base",
-    "ecc_three256_affine",
+    "ecc_three160_base",
+    "ecc_zero160_affine",
 )
 
 LEAK = """

@@ -8,10 +8,14 @@
 #include <string>
 #include <string_view>
 
+#include "ecc/cuda/known_answers.hpp"
+#include "ecc/curve_checks.hpp"
 #include "ecc/engine_checks.hpp"
 #include "ecc/opencl/fixture.hpp"
 #include "ecc/opencl/recorded_formulas.hpp"
 #include "ecc/opencl/variants.opencl.hpp"
+#include "ecc/scalar64/engine.hpp"
+#include "ecc/test_curves.hpp"
 
 namespace manymod::test {
 namespace {
@@ -43,10 +47,53 @@ class OpenclPoints : public manymod::testing::OpenclCurves {
   }
 };
 
+/// secp160k1 of SEC 2 (version 1), whose order is longer than p, and a curve that is isomorphic to secp112r1
+/// by (x, y) -> (4 x, 8 y): short primes, whose kernels are soon compiled.
+constexpr HexCurve kZero{"a = 0",
+                         MM_ECC_WEIERSTRASS,
+                         "fffffffffffffffffffffffffffffffeffffac73",
+                         "00",
+                         "07",
+                         "3b4c382ce37aa192a4019e763036f4f5dd4d7ebb",
+                         "938cf935318fdced6bc28286531733c3f03c4fee",
+                         "0100000000000000000001b8fa16dfab9aca16b6b3",
+                         "01"};
+constexpr HexCurve kAny{"any a",
+                        MM_ECC_WEIERSTRASS,
+                        "db7c2abf62e35e668076bead208b",
+                        "db7c2abf62e35e668076bead205b",
+                        "8aad56d2da840a1b14d0c26e18c1",
+                        "2521c8e665697b9dad57e70bc260",
+                        "1ffe2cffe7d1ceaaeda807ace4be",
+                        "db7c2abf62e35e7628dfac6561c5",
+                        "01"};
+
 TEST_F(OpenclPoints, EdgesWithTheCoefficientMinusThree) { check(ecc::named_curve(CurveId::p256)); }
-TEST_F(OpenclPoints, EdgesWithTheCoefficientZero) { check(ecc::named_curve(CurveId::secp256k1)); }
-TEST_F(OpenclPoints, EdgesWithAnyCoefficient) { check(ecc::named_curve(CurveId::brainpool256r1)); }
-TEST_F(OpenclPoints, EdgesOfDigitsInMemory) { check(ecc::named_curve(CurveId::p521)); }
+TEST_F(OpenclPoints, EdgesWithTheCoefficientZero) { check(ecc::make_curve(CurveNumbers(kZero).view())); }
+TEST_F(OpenclPoints, EdgesWithAnyCoefficient) { check(ecc::make_curve(CurveNumbers(kAny).view())); }
+
+/// P-521, whose elements are too long for registers.
+TEST_F(OpenclPoints, DigitsInMemory) {
+  const ecc::Curve& curve = ecc::named_curve(CurveId::p521);
+  const auto engine = engine_of(curve), host = ecc::scalar64::variant().make(curve, {});
+  const ecc::cuda::KnownOperands known(*host);
+  ecc::cuda::AnsweredPoints found(curve, known.items().size()), expected(found);
+  engine->multiply_base(found.results(), known.u(), known.items(), TimingClass::secret, {});
+  host->multiply_base(expected.results(), known.u(), known.items(), TimingClass::secret, {});
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(manymod::testing::opencl_launches, 4U);  // with the known answers
+  EXPECT_EQ(engine_of(curve)->gpus(), 1U);
+}
+
+/// What no kernel is built for: short primes, orders with even cofactors, other forms.
+TEST(OpenclVariant, OffersCurvesOfOddOrder) {
+  const auto offers = ecc::opencl::variant().offers;
+  for (const ecc::Curve& curve : ecc::named_curves()) {
+    EXPECT_EQ(offers(curve), curve.form == MM_ECC_WEIERSTRASS) << curve.name;
+  }
+  for (const TestCurve& tiny : tiny_curves()) EXPECT_FALSE(offers(tiny.curve)) << tiny.description;
+  for (const TestCurve& even : supersingular_curves()) EXPECT_FALSE(offers(even.curve)) << even.description;
+}
 
 }  // namespace
 }  // namespace manymod::test
