@@ -111,9 +111,7 @@ def test_only_the_backend_and_its_registration_include_it(backend: str) -> None:
         for path in SOURCES
         if any(included.startswith(f"gpu/{backend}/") for included in includes(path))
     }
-    allowed = re.compile(
-        rf"gpu/{backend}/.*|(modmul|ecc)/\w+/variants\.{backend}\.cpp|dispatch/devices\.cpp"
-    )
+    allowed = re.compile(rf"gpu/{backend}/.*|(modmul|ecc)/\w+/variants\.{backend}\.cpp|dispatch/devices\.cpp")
     assert {user for user in users if not allowed.fullmatch(user)} == set()
     assert "dispatch/devices.cpp" in users
 

@@ -61,10 +61,9 @@ def _tallies(only: str | None, ops: Sequence[str]) -> Iterator[Tally]:
             for op in (*OPERANDS, FIXED_BASE):
                 if op in offered and (not ops or op in ops):
                     yield Tally(variant.name, op, timing)
-    for name in curve_variants():
-        if only not in {None, name} or (ops and CURVES not in ops):
-            continue
-        if only is None and any(name.startswith(f"{backend}.") for backend in by_name_only):
+    for name in curve_variants() if not ops or CURVES in ops else ():
+        named_only = name.partition(".")[0] in by_name_only
+        if only != name and (only is not None or named_only):
             continue
         for operation, timing in CURVE_OPERATIONS.items():
             yield Tally(name, f"{CURVES} {operation}", timing)

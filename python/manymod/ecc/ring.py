@@ -27,8 +27,8 @@ class KeyRing:
 
     Args:
         keys: `Key` objects, at least one; items name them by their position.
-        device: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:K"``, ``"opencl"`` or ``"opencl:K"``; ``"auto"`` uses
-            no OpenCL device.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:K"``, ``"opencl"`` or ``"opencl:K"``; ``"auto"``
+            uses no OpenCL device.
         variant: name of a variant to force; see `manymod.ecc.variants`.
         threads: CPU threads of its calls; 0 uses `manymod.get_threads`.
 
