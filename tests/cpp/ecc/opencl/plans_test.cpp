@@ -56,8 +56,16 @@ class OpenclPlans : public OpenclCurves {
   }
 };
 
+TEST_F(OpenclPlans, UseTheDeviceWhereItIsNamed) {
+  EXPECT_EQ(plan_on("opencl").variant(), kVariant);
+  EXPECT_EQ(EccPlan(EccCurve("P-256"), {"", kVariant, 1}).variant(), kVariant);
+  EXPECT_NE(plan_on("auto").variant(), kVariant);
+  EXPECT_THROW(plan_on("opencl:99"), wrapper::Error);
+  EXPECT_THROW(EccPlan(EccCurve("Ed25519"), {"opencl", "", 1}), wrapper::Error);
+}
+
 TEST_F(OpenclPlans, ComputeTheSchemes) {
-  EccPlan gpu = plan_on("opencl"), cpu = plan_on("cpu");
+  EccPlan gpu = plan_on("opencl:0"), cpu = plan_on("cpu");
   EXPECT_EQ(gpu.variant(), kVariant);
   const std::vector<Bytes> keys = run(cpu, MM_ECC_PUBLIC_KEY), signatures = run(cpu, MM_ECC_SIGN);
   const auto computes = [&](const std::vector<Bytes>& expected, mm_ecc_op op,
