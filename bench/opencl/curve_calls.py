@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole calls on curves with arrays of the host, on an OpenCL device and on the CPU, results compared.
+
+    MANYMOD_OPENCL_SECRET=1 python bench/opencl/curve_calls.py --items 262144 --output FILE.json
+
+The first call compiles kernels and is not timed. A rate is that of the fastest of the repetitions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import manymod
+from manymod import ecc
+
+CURVES = ("P-256", "secp256k1", "P-384")
+#: What the items of a call repeat.
+DISTINCT = 1024
+
+
+def calls(curve: ecc.Curve, items: int) -> dict[str, Callable[[str], Any]]:
+    """Return the calls to measure, of the device's name."""
+    times = -(-items // DISTINCT)
+    few_secrets, few_keys = curve.generate(DISTINCT)
+    few_messages = np.random.default_rng(1).integers(0, 256, (DISTINCT, 32), dtype=np.uint8)
+    few_signatures = curve.sign(few_secrets, few_messages, device="cpu")
+    secrets, keys, messages, signatures = (
+        np.tile(rows, (times, 1))[:items] for rows in (few_secrets, few_keys, few_messages, few_signatures)
+    )
+    others = np.roll(keys, 1, axis=0)
+    return {
+        "public_keys": lambda device: curve.public_keys(secrets, device=device),
+        "exchange": lambda device: curve.exchange(secrets, others, device=device),
+        "sign": lambda device: curve.sign(secrets, messages, device=device),
+        "verify": lambda device: curve.verify(keys, signatures, messages, device=device),
+    }
+
+
+def measured(call: Callable[[str], Any], device: str, repetitions: int) -> tuple[float, float, Any]:
+    """Return the seconds of the first call and of the fastest of the others, and the results."""
+    seconds = []
+    for _ in range(repetitions + 1):
+        start = time.perf_counter()
+        results = call(device)
+        seconds.append(time.perf_counter() - start)
+    return seconds[0], min(seconds[1:]), results
+
+
+def main() -> None:
+    """Write the report."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--curve", action="append", help=f"default: {', '.join(CURVES)}")
+    parser.add_argument("--device", default="opencl:0")
+    parser.add_argument("--items", type=int, default=262_144)
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    model = next(device.model for device in manymod.devices() if device.name == options.device)
+    rows = []
+    for name in options.curve or CURVES:
+        for operation, call in calls(ecc.Curve.named(name), options.items).items():
+            first, seconds, results = measured(call, options.device, options.repetitions)
+            _, on_cpu, expected = measured(call, "cpu", 1)
+            row = {
+                "curve": name,
+                "operation": operation,
+                "items": options.items,
+                "per_second": round(options.items / seconds),
+                "cpu_per_second": round(options.items / on_cpu),
+                "first_call_s": round(first, 3),
+                "right": bool(np.array_equal(results, expected)),
+            }
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+    if options.output is not None:
+        report = {"device": model, "threads": manymod.get_threads(), "rows": rows}
+        options.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
