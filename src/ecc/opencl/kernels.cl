@@ -10,7 +10,7 @@
 #include "ecc/opencl/jobs.clh"
 
 #if defined(MM_PART_multiply)
-// k P. Timing: constant. Drivers copy functions to where they are called, so that each formula is in one place.
+// k P. Timing: constant. Drivers may copy functions to where they are called, so each formula is in one place.
 __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
   const uint item = (uint)get_global_id(0);
   if (item >= job->count) return;
