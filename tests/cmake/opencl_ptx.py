@@ -45,7 +45,8 @@ def source(kernel: str) -> tuple[str, list[str]]:
         path = ROOT / "src" / "gpu" / "opencl" / "kernels" / f"{kernel[3:]}.cl"
     elif curve := re.fullmatch(r"ecc_([a-z]+)(\d+)_(\w+)", kernel):
         path = ROOT / "src" / "ecc" / "opencl" / "kernels.cl"
-        options += [f"-DMM_A_{curve[1]}", f"-DMM_FIELD_BITS={curve[2]}", f"-DMM_PART_{curve[3]}", "-DMM_INLINED=1"]
+        options += [f"-DMM_A_{curve[1]}", f"-DMM_FIELD_BITS={curve[2]}", f"-DMM_PART_{curve[3]}"]
+        options.append("-DMM_INLINED=1")
     else:
         technique, shape = kernel.rsplit("_", 1)
         threads, per_thread = shape.split("x")

@@ -128,3 +128,19 @@ else:
         print(json.dumps({"error": str(error)}))
 """
     assert "MANYMOD_OPENCL_SECRET" in run(program, tmp_path)["error"]
+
+
+def test_secret_scalars_stay_on_the_cpu_without_consent(tmp_path: Path) -> None:
+    """Plans of curves have calls with secrets and others: the device gets the others alone."""
+    program = """
+import json, manymod
+from manymod import ecc
+if obstacle := manymod.opencl_support().obstacle:
+    print(json.dumps({"obstacle": obstacle}))
+else:
+    secrets = [bytes(31) + bytes([i]) for i in range(1, 9)]
+    keys = [ecc.P256.public_keys(secrets, device=device) for device in ("opencl", "cpu")]
+    print(json.dumps({"same": [bytes(a) == bytes(b) for a, b in zip(*keys)]}))
+"""
+    assert run(program, tmp_path / "kernels") == {"same": [True] * 8}
+    assert not list(tmp_path.glob("kernels/*.bin"))
