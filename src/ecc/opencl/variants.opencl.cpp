@@ -71,18 +71,18 @@ bool offers(const Curve& curve) {
          curve.field_bits >= kMinFieldBits && curve.field_bits <= kMaxFieldBits;
 }
 
-std::string obstacle(unsigned device_index) {
+const Requirements& requirements() {
   static const auto kRequirements =
       manymod::opencl::requirements(cuda::kTestedTechnique, manymod::opencl::DeviceKind::any);
-  return kRequirements->obstacle("opencl:" + std::to_string(device_index),
+  return *kRequirements;
+}
+
+std::string obstacle(unsigned device_index) {
+  return requirements().obstacle("opencl:" + std::to_string(device_index),
                                  manymod::opencl::OpenclTraits(device_index, false));
 }
 
-bool takes_secrets() {
-  static const auto kRequirements =
-      manymod::opencl::requirements(cuda::kTestedTechnique, manymod::opencl::DeviceKind::any);
-  return kRequirements->secret_obstacle().empty();
-}
+bool takes_secrets() { return requirements().secret_obstacle().empty(); }
 
 /// Leaves devices out that cannot be opened, or whose drivers do not compile the kernels rightly.
 /// @throws gpu::DeviceError if none is left
@@ -103,7 +103,8 @@ std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsi
 
 unsigned digit_count(std::size_t field_bits) {
   const auto needed = static_cast<unsigned>((field_bits + kHeadroomBits + kDigitBits - 1) / kDigitBits);
-  return needed <= 18 ? needed : needed == 19 ? 19 : 28;
+  if (needed <= 19) return needed;
+  return 28;
 }
 
 CurveKernels kernels_for(const Curve& curve) {

@@ -24,7 +24,7 @@ class OpenclPlans : public OpenclCurves {
     OpenclCurves::SetUp();
     for (std::size_t i = 0; i < kItems; ++i) {
       secrets_.push_back(small_secret(32, i));
-      messages_.push_back(Bytes(i, std::uint8_t{1}));
+      messages_.emplace_back(i, std::uint8_t{1});
     }
   }
   static EccPlan plan_on(const char* device) { return EccPlan(EccCurve("P-256"), {device, "", 1}); }
