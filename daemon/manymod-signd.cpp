@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "manymod/manymod.h"
+#include "server/access.hpp"
 #include "server/daemon.hpp"
 #include "server/hardening.hpp"
 #include "server/log.hpp"
@@ -46,7 +47,8 @@ void take_signals(Daemon& daemon, const sigset_t& handled) {
 
 void close_sandbox_of(const manymod::signd::Config& config) {
   using manymod::signd::Sandbox;
-  switch (manymod::signd::close_sandbox(config.device != "cpu")) {
+  manymod::signd::load_name_services();
+  switch (manymod::signd::close_sandbox({config.device != "cpu", config.has_tokens()})) {
     case Sandbox::closed:
       return;
     case Sandbox::unsupported:

@@ -5,8 +5,8 @@
 //     for (const auto& key : client.keys()) ...
 //     auto answer = client.call({.key = id, .scheme = {Operation::sign_pss, MM_SHA256}, .input = digest});
 //
-// A client does nothing until it is used: no connection, no thread. It then connects and starts one thread.
-// All functions may be called from any thread.
+// A client does nothing until it is used: no connection, no thread. It then connects and starts one thread,
+// and a second one while it connects. All functions may be called from any thread.
 //
 // Fork. A forked child that uses a client of its parent gets a connection and a thread of its own; it touches
 // neither the parent's memory nor its descriptors but to close its copies of them. Requests that were under
@@ -16,11 +16,12 @@
 // all operations may be computed twice. After Settings::patience without a daemon they are answered with
 // Status::unavailable, and so are new requests, at once, until a daemon is there again: it is looked for at
 // most every 100 ms, when requests come. A request is sent kMostSends times at most; the daemon that it was
-// sent to last, and those before, went away.
+// sent to last, and those before, went away. What has expired is not sent again.
 //
-// Other hosts. With an address tcp://host:port requests go by TLS, and both sides have certificates. A
-// connection over which a request got no answer within its timeout, and nothing else came meanwhile, is given
-// up: its other side may be unreachable without this one's knowing.
+// Other hosts. With an address tcp://host:port requests go by TLS, and both sides have certificates. The
+// other side may be unreachable without this one's knowing: if nothing comes for Settings::silence while
+// requests wait, the daemon is asked for a sign of life, and without one for as long again the connection is
+// given up. A request's own timeout says nothing of its connection.
 #pragma once
 
 #include <chrono>
@@ -31,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "common/bytes.hpp"
 #include "protocol/request.hpp"
 
 namespace manymod::signd {
@@ -38,9 +40,9 @@ namespace manymod::signd {
 /// A key of the daemon that this process may use.
 struct KeyInfo {
   KeyId id{};
-  std::uint32_t operations = 0;                       ///< bit_of() those that suit the key and are allowed
-  std::string name;                                   ///< as the daemon's configuration calls it
-  std::vector<std::uint8_t> subject_public_key_info;  ///< DER
+  std::uint32_t operations = 0;   ///< bit_of() those that suit the key and are allowed
+  std::string name;               ///< as the daemon's configuration calls it
+  Bytes subject_public_key_info;  ///< DER
 };
 
 struct Request {
@@ -52,7 +54,7 @@ struct Request {
 
 struct Answer {
   Status status = Status::unavailable;
-  std::vector<std::uint8_t> output;  ///< empty unless Status::ok. It may be secret: the receiver wipes it
+  Bytes output;  ///< empty unless Status::ok. It may be secret: it is zeroed when it is freed
 };
 
 class Session;
@@ -85,6 +87,7 @@ inline constexpr unsigned kMostSends = 5;
 struct Settings {
   std::string address = "/run/manymod/signd.sock";  ///< a path of a Unix socket, or tcp://host:port
   std::chrono::milliseconds patience{1'000};        ///< for a daemon that cannot be reached, see above
+  std::chrono::milliseconds silence{1'000};         ///< of a connection to another host, see above
   /// PEM files, for tcp:// alone; they are read for each connection. `ca`: issuers of the daemon's
   /// certificate, which names the address's host. `certificate`, `key`: the client's own, not encrypted.
   std::string ca{}, certificate{}, key{};

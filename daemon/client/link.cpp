@@ -239,7 +239,6 @@ bool StreamLink::receive(AnswerHeader& header, Bytes& output) {
     if (auto frame = reader_.next()) {
       if (frame->type != FrameType::answer) throw ProtocolError("a frame that is no answer");
       header = decode_answer(frame->body, output);
-      OPENSSL_cleanse(frame->body.data(), frame->body.size());
       return true;
     }
     const Transfer got = ended_ ? Transfer{} : stream_->receive(bytes);

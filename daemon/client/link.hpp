@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "client/client.hpp"
@@ -70,8 +71,8 @@ class Link {
   [[nodiscard]] virtual short events() const { return POLLIN; }
   /// After the waiting. @return false if the connection has ended
   virtual bool wake_up() = 0;
-  /// Whether nothing has come since then, and the daemon may be unreachable without this side's knowing.
-  [[nodiscard]] virtual bool is_silent_since(Clock::time_point) const { return false; }
+  /// When something last came, where the daemon may be unreachable without this side's knowing.
+  [[nodiscard]] virtual std::optional<Clock::time_point> last_heard() const { return std::nullopt; }
 
  private:
   const Welcome welcome_;
@@ -114,7 +115,7 @@ class StreamLink final : public Link {
   [[nodiscard]] bool fall_asleep() override { return drained_; }
   [[nodiscard]] short events() const override;
   bool wake_up() override { return !ended_; }
-  [[nodiscard]] bool is_silent_since(Clock::time_point then) const override { return last_received_ < then; }
+  [[nodiscard]] std::optional<Clock::time_point> last_heard() const override { return last_received_; }
 
  private:
   void flush();

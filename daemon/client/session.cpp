@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kFirstPause = 5ms, kLongestPause = 100ms;
-constexpr auto kExpiryInterval = 50ms;
+constexpr auto kTick = 50ms;
 constexpr std::size_t kDeliveries = 64;  // answers that are taken under one lock
 
 void write_one(int event) {
@@ -30,6 +30,14 @@ void write_one(int event) {
 void read_all(int event) {
   std::uint64_t count = 0;
   while (read(event, &count, sizeof count) < 0 && errno == EINTR) {
+  }
+}
+
+std::unique_ptr<Link> link_or_null(const Settings& settings, Clock::time_point limit) {
+  try {
+    return open_link(settings, limit);
+  } catch (const std::exception&) {  // the daemon is away, or refuses
+    return nullptr;
   }
 }
 
@@ -121,6 +129,7 @@ Status Session::enter(Lock& lock, const OutstandingPtr& request) {
   if (link_ && !send(lock, *request)) return Status::busy;
   free_.pop_back();
   slots_[slot] = request;
+  if (live_ == 0) awaited_since_ = Clock::now();
   ++live_;
   if (!link_) wanted_.notify_all();
   if (idle_) write_one(nudge_.get());
@@ -129,7 +138,6 @@ Status Session::enter(Lock& lock, const OutstandingPtr& request) {
 
 bool Session::send(Lock&, Outstanding& request) {
   if (!link_->send(request.encoded, request.input)) return false;
-  request.sent = Clock::now();
   ++request.sends;
   if (link_->publish() && asleep_) write_one(nudge_.get());
   return true;
@@ -157,13 +165,6 @@ void Session::withdraw(Lock& lock, Outstanding& request) {
   if (!link_) leave(lock, request);
 }
 
-// A request that was sent has had no answer within its time.
-void Session::doubt_link(Lock&, const Outstanding& expired) {
-  if (!link_ || expired.sends == 0 || !link_->is_silent_since(expired.sent)) return;
-  doubtful_ = true;
-  write_one(nudge_.get());
-}
-
 Answer Session::call(const Request& request) {
   const OutstandingPtr own = outstanding_of(request);
   Lock lock(mutex_);
@@ -171,7 +172,6 @@ Answer Session::call(const Request& request) {
   if (refused != Status::ok) return {refused, {}};
   const auto answered = [&] { return own->state == Outstanding::State::delivered; };
   if (!own->answered.wait_until(lock, own->deadline, answered)) {
-    doubt_link(lock, *own);
     withdraw(lock, *own);
     return {Status::expired, {}};
   }
@@ -228,8 +228,7 @@ void Session::run() {
   while (!closed_) {
     if (link_) {
       receive(lock);
-      expire(lock);
-      if (doubtful_) lose_link(lock);
+      tick(lock);
       if (link_ && !closed_) sleep(lock);
     } else if (live_ != 0) {
       connect(lock);
@@ -245,28 +244,49 @@ void Session::connect(Lock& lock) {
   const auto now = Clock::now();
   if (now < next_attempt_) {
     wanted_.wait_until(lock, next_attempt_);
-    expire(lock);
+    tick(lock);
     return;
   }
-  const auto limit = now + std::max<Clock::duration>(settings_.patience, kLongestPause);
-  lock.unlock();
-  std::unique_ptr<Link> opened;
-  try {
-    opened = open_link(settings_, limit);
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the daemon is away, or refuses
-  }
-  lock.lock();
+  auto opened = open(lock, now + std::max<Clock::duration>(settings_.patience, kLongestPause));
   if (!opened) {
     note_failure(lock);
     return;
   }
   link_ = std::move(opened);
   socket_ = link_->socket();
-  max_outstanding_ = link_->welcome().max_outstanding;
+  // A probe takes a place, too.
+  const std::uint32_t places = link_->welcome().max_outstanding, probes = link_->last_heard() ? 1 : 0;
+  max_outstanding_ = std::max(places - probes, 1U);
   max_input_ = link_->welcome().max_input;
   lost_since_.reset();
   pause_ = 0ms;
   resend_all(lock);
+}
+
+// On a thread of its own, for names and the other side may keep it waiting: requests expire meanwhile.
+std::unique_ptr<Link> Session::open(Lock& lock, Clock::time_point limit) {
+  std::unique_ptr<Link> opened;
+  bool done = false;
+  std::thread opening;
+  try {
+    opening = quiet_thread([&] {
+      auto made = link_or_null(settings_, limit);
+      const Lock own(mutex_);
+      opened = std::move(made);
+      done = true;
+      wanted_.notify_all();
+    });
+  } catch (const std::system_error&) {  // as many threads as there may be
+    return nullptr;
+  }
+  while (!done) {
+    wanted_.wait_for(lock, kTick);
+    tick(lock);
+  }
+  lock.unlock();
+  opening.join();
+  lock.lock();
+  return opened;
 }
 
 void Session::note_failure(Lock& lock) {
@@ -283,23 +303,37 @@ void Session::note_failure(Lock& lock) {
 void Session::lose_link(Lock& lock) {
   socket_ = -1;
   link_.reset();
-  doubtful_ = false;
+  probing_ = false;
   next_attempt_ = Clock::now();
+  // Nobody waits for the answers of others any more.
   for (const OutstandingPtr& request : all_live(lock)) {
-    if (request->state == Outstanding::State::withdrawn) leave(lock, *request);
+    if (request->state != Outstanding::State::waiting) leave(lock, *request);
   }
 }
 
 void Session::resend_all(Lock& lock) {
   std::vector<OutstandingPtr> refused;
   for (const OutstandingPtr& request : all_live(lock)) {
-    const bool fits = request->input.size() <= max_input_ && live_ <= max_outstanding_;
-    const bool lost = request->sends == kMostSends;
-    if (fits && !lost && send(lock, *request)) continue;
-    request->answer = {lost ? Status::unavailable : fits ? Status::busy : Status::rejected, {}};
+    const Status status = resend(lock, *request);
+    if (status == Status::ok) continue;
+    request->answer = {status, {}};
     settle(lock, request, refused);
   }
   deliver(lock, refused);
+}
+
+// The daemon is told of the time that is left, in whole ticks: requests of one timeout go together there.
+Status Session::resend(Lock& lock, Outstanding& request) {
+  const auto left = request.deadline - Clock::now();
+  if (left <= 0ms) return Status::expired;
+  if (request.sends == kMostSends) return Status::unavailable;
+  if (request.input.size() > max_input_) return Status::rejected;
+  const auto ticks = static_cast<std::uint64_t>((left + kTick - 1ns) / kTick);
+  const std::uint64_t left_ms = ticks * std::chrono::milliseconds(kTick).count();
+  request.header.timeout_ms =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(request.header.timeout_ms, left_ms));
+  request.encoded = encode(request.header);
+  return live_ <= max_outstanding_ && send(lock, request) ? Status::ok : Status::busy;
 }
 
 void Session::receive(Lock& lock) {
@@ -309,9 +343,12 @@ void Session::receive(Lock& lock) {
   try {
     while (answered.size() < kDeliveries && link_->receive(header, output)) {
       const std::uint32_t slot = slot_of(header.id);
+      if (slot == kProbeSlot && std::exchange(probing_, false)) continue;
       const OutstandingPtr request = slot < slots_.size() ? slots_[slot] : nullptr;
       if (!request || request->header.id != header.id) throw ProtocolError("an answer to no request");
-      request->answer = {header.status, std::move(output)};
+      if (request->state == Outstanding::State::waiting) {
+        request->answer = {header.status, std::move(output)};
+      }
       settle(lock, request, answered);
     }
   } catch (const ProtocolError&) {  // the daemon's memory is not to be used any more
@@ -354,8 +391,7 @@ void Session::deliver(Lock& lock, std::vector<OutstandingPtr>& answered) {
 
 void Session::sleep(Lock& lock) {
   if (!link_->fall_asleep()) return;
-  static constexpr int kTick = std::chrono::milliseconds(kExpiryInterval).count();
-  const int limit = idle_ ? -1 : kTick;
+  const int limit = idle_ ? -1 : static_cast<int>(std::chrono::milliseconds(kTick).count());
   std::array<pollfd, 2> waited{{{link_->socket(), link_->events(), 0}, {nudge_.get(), POLLIN, 0}}};
   asleep_ = true;
   lock.unlock();
@@ -368,15 +404,37 @@ void Session::sleep(Lock& lock) {
   if (!link_->wake_up()) lose_link(lock);
 }
 
-void Session::expire(Lock& lock) {
+void Session::tick(Lock& lock) {
   const auto now = Clock::now();
-  if (now < next_expiry_) return;
-  next_expiry_ = now + kExpiryInterval;
+  if (now < next_tick_) return;
+  next_tick_ = now + kTick;
+  expire(lock, now);
+  look_after_link(lock, now);
+}
+
+// Asked for a sign of life, by a request for a key that there cannot be, a daemon answers at once, however
+// long its queue is. Only the lack of that ends a connection: a request may take longer than it is waited
+// for.
+void Session::look_after_link(Lock& lock, Clock::time_point now) {
+  const auto heard = link_ ? link_->last_heard() : std::nullopt;
+  if (!heard || live_ == 0 || live_ >= link_->welcome().max_outstanding) return;
+  const auto silent_since = std::max(*heard, awaited_since_);
+  if (now - silent_since < settings_.silence) return;
+  if (probed_ <= silent_since) {
+    RequestHeader header;
+    header.id = std::uint64_t{++entered_} << 32 | kProbeSlot;
+    probing_ = probing_ || link_->send(encode(header), {});
+    probed_ = now;
+  } else if (now - probed_ >= settings_.silence) {
+    lose_link(lock);
+  }
+}
+
+void Session::expire(Lock& lock, Clock::time_point now) {
   std::vector<OutstandingPtr> expired;
   for (const OutstandingPtr& request : slots_) {
     if (!request || request->state != Outstanding::State::waiting || request->deadline > now) continue;
     if (!request->completion && request->event < 0) continue;  // call() looks after itself
-    doubt_link(lock, *request);
     request->answer = {Status::expired, {}};
     request->state = Outstanding::State::delivering;
     expired.push_back(request);

@@ -26,7 +26,7 @@ struct Outstanding {
   RequestHeader header;
   RequestHeaderBytes encoded{};
   Bytes input;
-  Clock::time_point deadline, sent;  ///< `sent`: last
+  Clock::time_point deadline;
   unsigned sends = 0;
   Completion completion;  ///< or
   int event = -1;         ///< or, if neither, call() waits for
@@ -67,21 +67,27 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] std::vector<OutstandingPtr> all_live(const Lock&) const;
   void leave(Lock&, const Outstanding& request);
   void withdraw(Lock&, Outstanding& request);
-  void doubt_link(Lock&, const Outstanding& expired);
 
   void run();
   void connect(Lock& lock);
+  /// @return null if the daemon cannot be reached by then, or refuses
+  [[nodiscard]] std::unique_ptr<Link> open(Lock& lock, Clock::time_point limit);
   void note_failure(Lock& lock);
   void lose_link(Lock&);
   void resend_all(Lock& lock);
+  [[nodiscard]] Status resend(Lock& lock, Outstanding& request);
   void receive(Lock& lock);
   void sleep(Lock& lock);
-  void expire(Lock& lock);
+  /// What is done every kTick.
+  void tick(Lock& lock);
+  void expire(Lock& lock, Clock::time_point now);
+  void look_after_link(Lock& lock, Clock::time_point now);
   void answer_all(Lock& lock, Status status);
   void deliver(Lock& lock, std::vector<OutstandingPtr>& answered);
   void settle(Lock&, const OutstandingPtr& request, std::vector<OutstandingPtr>& answered);
 
   static constexpr std::uint32_t kFirstMaxOutstanding = 256;  ///< until a daemon says how many
+  static constexpr std::uint32_t kProbeSlot = UINT32_MAX;     ///< which no request has
 
   const Settings settings_;
   const pid_t process_;
@@ -102,9 +108,11 @@ class Session : public std::enable_shared_from_this<Session> {
   bool closed_ = false;
   bool idle_ = false;                            ///< the thread waits without a limit
   bool asleep_ = false;                          ///< the thread waits for the link
-  bool doubtful_ = false;                        ///< the link is to be given up
+  bool probing_ = false;                         ///< a probe has no answer yet
+  Clock::time_point awaited_since_{};            ///< requests have been waiting since then, if any is
+  Clock::time_point probed_{};                   ///< the daemon was last asked for a sign of life
   std::optional<Clock::time_point> lost_since_;  ///< no daemon since then
-  Clock::time_point next_attempt_{}, next_expiry_{};
+  Clock::time_point next_attempt_{}, next_tick_{};
   std::chrono::milliseconds pause_{0};  ///< between attempts
   std::minstd_rand random_{std::random_device{}()};
 };

@@ -5,13 +5,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
+
+#include "common/bytes.hpp"
 
 namespace manymod::signd {
-
-using Bytes = std::vector<std::uint8_t>;
-using ByteSpan = std::span<const std::uint8_t>;
 
 /// Write a number as sizeof(T) bytes.
 template <std::unsigned_integral T>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "protocol/frame.hpp"
 
-#include <openssl/crypto.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -66,13 +64,6 @@ Bytes encode_frame(FrameType type, ByteSpan body, bool last) {
 // Frames may be taken one by one from many that came together: what is left moves once for all of them.
 void FrameReader::append(ByteSpan bytes) {
   drop_taken();
-  if (bytes_.size() + bytes.size() > bytes_.capacity()) {
-    Bytes longer;
-    longer.reserve(2 * (bytes_.size() + bytes.size()));
-    longer.assign(bytes_.begin(), bytes_.end());
-    OPENSSL_cleanse(bytes_.data(), bytes_.size());
-    bytes_.swap(longer);
-  }
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }
 

@@ -60,7 +60,6 @@ void append_frame_header(Bytes& stream, FrameType type, std::size_t body_bytes, 
 class FrameReader {
  public:
   explicit FrameReader(std::size_t max_body) : max_body_(max_body) {}
-  ~FrameReader() { drop_taken(); }
   FrameReader(const FrameReader&) = delete;
   FrameReader& operator=(const FrameReader&) = delete;
 

@@ -17,6 +17,10 @@ struct AccessNames {
   std::vector<std::string> subjects;       ///< Peer::subject
 };
 
+/// Load what the system resolves names of users and groups with: under the filter of system calls that may
+/// not be possible any more.
+void load_name_services() noexcept;
+
 /// Users and groups for processes of this machine, names for certificates; who is in any list is allowed.
 class AccessList {
  public:

@@ -3,6 +3,7 @@
 // settings).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -41,6 +42,10 @@ struct TcpConfig {
 
 /// The sections [daemon] and [tcp], and the keys.
 struct Config {
+  [[nodiscard]] bool has_tokens() const {
+    return std::ranges::any_of(keys, [](const KeyConfig& key) { return !key.token.module.empty(); });
+  }
+
   // These are as long as the process.
   std::string socket = "/run/manymod/signd.sock";
   unsigned socket_mode = 0666;

@@ -93,6 +93,7 @@ Daemon::Daemon(std::string config_path)
   socket_mode_ = config.socket_mode;
   visit_of_remote_ = config.tcp.stall;
   is_cpu_alone_ = config.device == "cpu";
+  has_tokens_ = config.has_tokens();
   next_report_ = Clock::now() + config.interval;
   shared_.generation.replace(std::make_shared<const Generation>(config));
   watch(nudge_.get(), EPOLLIN, false);
@@ -399,6 +400,9 @@ void Daemon::load_again() {
     }
     if (config.sandbox && (config.device == "cpu") != is_cpu_alone_) {
       throw std::runtime_error("with sandbox = yes, device can be changed from and to cpu by a restart only");
+    }
+    if (config.sandbox && config.has_tokens() && !has_tokens_) {
+      throw std::runtime_error("with sandbox = yes, the first key of a token can be added by a restart only");
     }
     auto next = std::make_shared<const Generation>(config);
     retired_.push_back(shared_.generation.replace(std::move(next)));

@@ -75,7 +75,8 @@ class Daemon final : private Visitor::Host {
   std::vector<std::unique_ptr<Reader>> readers_;
   std::size_t next_reader_ = 0;
   unsigned socket_mode_ = 0;
-  bool is_cpu_alone_ = false;                    ///< the filter of system calls is for that
+  /// What the filter of system calls is for.
+  bool is_cpu_alone_ = false, has_tokens_ = false;
   std::chrono::milliseconds visit_of_remote_{};  ///< of those of TCP
   std::string socket_path_;
   std::size_t max_connections_ = 0, max_connections_per_user_ = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/group.hpp"
 
-#include <openssl/crypto.h>
-
 #include <tuple>
 #include <utility>
 
@@ -42,8 +40,6 @@ Group::Group(std::shared_ptr<const Generation> generation, std::shared_ptr<Conne
       connection_(std::move(connection)),
       operation_(operation),
       timeout_ms_(timeout_ms) {}
-
-Group::~Group() { OPENSSL_cleanse(outputs_.data(), outputs_.size()); }
 
 void Group::add(std::uint64_t id, std::uint32_t key, ByteSpan input) {
   ids_.push_back(id);

@@ -19,7 +19,7 @@ class Group {
 
   Group(std::shared_ptr<const Generation> generation, std::shared_ptr<Connection> connection,
         const ServedOperation& operation, std::uint32_t timeout_ms);
-  ~Group();
+  ~Group() = default;
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 

@@ -124,16 +124,15 @@ void allow_sockets(Filter& filter) {
   filter.allow_if("socket", is_equal(0, AF_UNIX));
 }
 
-// Memory is never writable and executable at the same time, but where a driver compiles code for itself.
-void allow_memory(Filter& filter, bool has_gpu) {
+// What is executable was so when the filter was closed. Modules are mapped from their files, never what was
+// written to memory before; a driver compiles code for itself.
+void allow_memory(Filter& filter, const SandboxNeeds& needs) {
   filter.allow({"munmap", "mremap", "madvise", "brk", "mlock", "mlock2", "munlock", "mincore", "getrandom",
                 "uname", "sysinfo", "getrusage", "getrlimit"});
-  if (has_gpu) return filter.allow({"mmap", "mprotect"});
-  constexpr scmp_datum_t kBoth = PROT_WRITE | PROT_EXEC;
-  for (const scmp_datum_t one : {scmp_datum_t{0}, scmp_datum_t{PROT_WRITE}, scmp_datum_t{PROT_EXEC}}) {
-    filter.allow_if("mmap", has_bits(2, kBoth, one));
-    filter.allow_if("mprotect", has_bits(2, kBoth, one));
-  }
+  if (needs.drivers) return filter.allow({"mmap", "mprotect"});
+  filter.allow_if("mmap", has_bits(2, PROT_EXEC, 0));
+  filter.allow_if("mprotect", has_bits(2, PROT_EXEC, 0));
+  if (needs.modules) filter.allow_if("mmap", has_bits(2, PROT_WRITE | PROT_EXEC, PROT_EXEC));
 }
 
 // What the drivers of CUDA and OpenCL do besides.
@@ -185,13 +184,13 @@ void kill_attackers(Filter& filter) {
 
 }  // namespace
 
-Sandbox close_sandbox(bool has_gpu) noexcept {
+Sandbox close_sandbox(const SandboxNeeds& needs) noexcept {
   Filter filter;
   allow_files(filter);
   allow_threads(filter);
   allow_sockets(filter);
-  allow_memory(filter, has_gpu);
-  if (has_gpu) allow_drivers(filter);
+  allow_memory(filter, needs);
+  if (needs.drivers) allow_drivers(filter);
   kill_attackers(filter);
   return filter.load() ? Sandbox::closed : Sandbox::unsupported;
 }

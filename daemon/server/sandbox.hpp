@@ -11,8 +11,13 @@ enum class Sandbox {
   missing       ///< the daemon was built without libseccomp
 };
 
-/// Close it for all threads of the process, for ever.
-/// @param has_gpu whether a GPU's driver may have to start, which does more than the daemon
-Sandbox close_sandbox(bool has_gpu) noexcept;
+/// What else has to go on under the filter than the daemon's own work.
+struct SandboxNeeds {
+  bool drivers = false;  ///< a GPU's driver may start, which maps memory that is writable and executable
+  bool modules = false;  ///< code may be loaded from files: modules of tokens at a reload
+};
+
+/// Close it for all threads of the process, for ever. Without needs no memory becomes executable any more.
+Sandbox close_sandbox(const SandboxNeeds& needs) noexcept;
 
 }  // namespace manymod::signd

@@ -4,6 +4,6 @@
 
 namespace manymod::signd {
 
-Sandbox close_sandbox(bool) noexcept { return Sandbox::missing; }
+Sandbox close_sandbox(const SandboxNeeds&) noexcept { return Sandbox::missing; }
 
 }  // namespace manymod::signd

@@ -49,6 +49,7 @@ bool StreamConnection::receive() {
   if (got.step != Step::done) return false;
   if (reader_.empty()) frame_moved_ = Clock::now();
   reader_.append(ByteSpan(bytes).first(got.bytes));
+  OPENSSL_cleanse(bytes.data(), got.bytes);
   return true;
 }
 

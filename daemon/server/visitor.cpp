@@ -103,9 +103,7 @@ void Visitor::greet(const Frame& frame, Host& host) {
   if (frame.type != FrameType::hello) throw ProtocolError("a frame before its hello");
   const Hello hello = decode_hello(frame.body);
   if (remote_) {
-    X509* const certificate = remote_->certificate();
-    if (certificate == nullptr) throw ProtocolError("another protocol by TLS");
-    const Peer known = peer_of_certificate(peer_.address, certificate);
+    const Peer known = peer_of_certificate(peer_.address, remote_->certificate());
     if (!host.recognise(peer_, known)) return refuse("there are too many connections");
     peer_ = known;
   }

@@ -101,6 +101,18 @@ BIO* bio_of(int socket) {
   return bio;
 }
 
+// The issuer that a chain ends with is trusted by the file that names it. Whether its own issuer has revoked
+// it cannot be asked: that one is not known.
+int pass_over_trusted_issuer(int good, X509_STORE_CTX* verification) {
+  if (good == 1) return 1;
+  const int error = X509_STORE_CTX_get_error(verification);
+  const int depth = X509_STORE_CTX_get_error_depth(verification);
+  const bool unasked = error == X509_V_ERR_UNABLE_TO_GET_CRL || error == X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER;
+  if (!unasked || depth == 0 || depth != sk_X509_num(X509_STORE_CTX_get0_chain(verification)) - 1) return 0;
+  X509_STORE_CTX_set_error(verification, X509_V_OK);
+  return 1;
+}
+
 int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,
                     unsigned offered_size, void*) {
   unsigned char* found = nullptr;
@@ -120,6 +132,7 @@ TlsContext::TlsContext(Side side, const TlsFiles& files) : side_(side), library_
   if (!context_) throw std::runtime_error("TLS: " + reason_of_failure());
   configure();
   if (SSL_CTX_load_verify_file(get(), files.ca.c_str()) != 1) fail(files.ca);
+  trust_without_roots();
   if (SSL_CTX_use_certificate_chain_file(get(), files.certificate.c_str()) != 1) fail(files.certificate);
   use_key(files.key);
   if (!files.revoked.empty()) use_revoked(files.revoked);
@@ -138,6 +151,19 @@ void TlsContext::configure() {
       (side_ == Side::server || SSL_CTX_set_alpn_protos(get(), kProtocol.data(), kProtocol.size()) == 0);
   if (!good) throw std::runtime_error("TLS 1.3: " + reason_of_failure());
   if (side_ == Side::server) SSL_CTX_set_alpn_select_cb(get(), choose_protocol, nullptr);
+}
+
+// Issuers whose roots are not in the file are trusted as they are. With roots, these alone are: whoever lists
+// an issuer's root beside it has it looked at, its revocation too.
+void TlsContext::trust_without_roots() {
+  X509_STORE* const store = SSL_CTX_get_cert_store(get());
+  const STACK_OF(X509_OBJECT)* const objects = X509_STORE_get0_objects(store);
+  for (int i = 0; i < sk_X509_OBJECT_num(objects); ++i) {
+    X509* const issuer = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(objects, i));
+    if (issuer != nullptr && X509_check_issued(issuer, issuer) == X509_V_OK) return;
+  }
+  X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+  X509_STORE_set_verify_cb(store, pass_over_trusted_issuer);
 }
 
 void TlsContext::use_key(const std::string& path) {
@@ -205,6 +231,8 @@ TlsStream::~TlsStream() {
 }
 
 Transfer TlsStream::receive(std::span<std::uint8_t> bytes) {
+  Transfer failed;
+  if (!shake_hands(failed)) return failed;
   ERR_clear_error();
   std::size_t got = 0;
   const int result = SSL_read_ex(connection_.get(), bytes.data(), bytes.size(), &got);
@@ -212,6 +240,8 @@ Transfer TlsStream::receive(std::span<std::uint8_t> bytes) {
 }
 
 Transfer TlsStream::send(ByteSpan bytes) {
+  Transfer failed;
+  if (!shake_hands(failed)) return failed;
   ERR_clear_error();
   std::size_t sent = 0;
   const int result = SSL_write_ex(connection_.get(), bytes.data(), bytes.size(), &sent);
@@ -236,16 +266,30 @@ Transfer TlsStream::outcome(int result, std::size_t bytes) {
   return {Step::ended, 0};
 }
 
-bool TlsStream::is_established() const {
+bool TlsStream::speaks_our_protocol() const {
   const unsigned char* protocol = nullptr;
   unsigned size = 0;
   SSL_get0_alpn_selected(connection_.get(), &protocol, &size);
-  return SSL_is_init_finished(connection_.get()) == 1 && size == kProtocol[0] &&
-         std::equal(protocol, protocol + size, kProtocol.begin() + 1);
+  return size == kProtocol[0] && std::equal(protocol, protocol + size, kProtocol.begin() + 1);
+}
+
+// Both sides find out before anything else is sent or taken: another protocol may be of the same issuers.
+bool TlsStream::shake_hands(Transfer& failed) {
+  if (established_) return true;
+  ERR_clear_error();
+  const int result = SSL_do_handshake(connection_.get());
+  if (result != 1) {
+    failed = outcome(result, 0);
+    return false;
+  }
+  established_ = speaks_our_protocol();
+  if (!established_) failure_ = "another protocol than manymod-signd's (ALPN)";
+  failed = {Step::ended, 0};
+  return established_;
 }
 
 X509* TlsStream::certificate() const {
-  return is_established() ? SSL_get0_peer_certificate(connection_.get()) : nullptr;
+  return established_ ? SSL_get0_peer_certificate(connection_.get()) : nullptr;
 }
 
 }  // namespace manymod::signd

@@ -13,7 +13,7 @@ namespace manymod::signd {
 
 /// PEM files.
 struct TlsFiles {
-  std::string ca;           ///< certificates of those that may issue the other side's
+  std::string ca;           ///< certificates of those that may issue the other side's, with or without roots
   std::string certificate;  ///< the own one, and what is between it and its root
   std::string key;          ///< of the own certificate, not encrypted
   std::string revoked;      ///< lists of revoked certificates (CRL) by their issuers; "": none is looked at
@@ -44,6 +44,7 @@ class TlsContext {
 
  private:
   void configure();
+  void trust_without_roots();
   void use_key(const std::string& path);
   void use_revoked(const std::string& path);
 
@@ -52,7 +53,8 @@ class TlsContext {
   std::unique_ptr<SSL_CTX, FreeTls> context_;
 };
 
-/// A connection. The first receive() or send() begins the handshake.
+/// A connection. The first receive() or send() begins the handshake; where the other side has not chosen the
+/// protocol of manymod-signd (ALPN), the stream ends with it.
 class TlsStream final : public Stream {
  public:
   /// @param host for clients: the name or the address that the daemon's certificate must have
@@ -64,17 +66,20 @@ class TlsStream final : public Stream {
   Transfer receive(std::span<std::uint8_t> bytes) override;
   Transfer send(ByteSpan bytes) override;
   [[nodiscard]] std::string failure() const override { return failure_; }
-  /// Whether the handshake is done, with the protocol of manymod-signd (ALPN).
-  [[nodiscard]] bool is_established() const;
+  /// Whether the handshake is done.
+  [[nodiscard]] bool is_established() const { return established_; }
   /// The other side's certificate; null before is_established(), and the stream's.
   [[nodiscard]] X509* certificate() const;
   [[nodiscard]] const SSL* connection() const { return connection_.get(); }
 
  private:
+  [[nodiscard]] bool shake_hands(Transfer& failed);
+  [[nodiscard]] bool speaks_our_protocol() const;
   Transfer outcome(int result, std::size_t bytes);
 
   Descriptor socket_;
   std::unique_ptr<SSL, FreeTls> connection_;
+  bool established_ = false;
   std::string failure_;
 };
 

@@ -10,6 +10,8 @@
 namespace manymod::signd::test {
 namespace {
 
+const std::string kIssuer = "critical,CA:TRUE";  // basic constraints
+
 void add(X509* certificate, X509* issuer, int kind, const std::string& value) {
   X509V3_CTX context;
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
@@ -23,11 +25,18 @@ void add(X509* certificate, X509* issuer, int kind, const std::string& value) {
 
 Authority::Authority(const Folder& folder, const std::string& name)
     : folder_(folder), key_(EVP_EC_gen("P-256")) {
-  own_ = certificate({name, ""}, key_.get(), "critical,CA:TRUE");
+  own_ = certificate({name, ""}, key_.get(), kIssuer);
   write(name, own_.get(), nullptr);
 }
 
-Authority::Own<X509> Authority::certificate(const Subject& subject, EVP_PKEY* key, const char* basic) const {
+Authority::Authority(const Folder& folder, const std::string& name, const Authority& issuer)
+    : folder_(folder), key_(EVP_EC_gen("P-256")) {
+  own_ = issuer.certificate({name, ""}, key_.get(), kIssuer);
+  write(name, own_.get(), nullptr);
+}
+
+Authority::Own<X509> Authority::certificate(const Subject& subject, EVP_PKEY* key,
+                                            const std::string& basic) const {
   static long serial = 1;
   Own<X509> made(X509_new());
   X509_set_version(made.get(), X509_VERSION_3);
@@ -45,7 +54,7 @@ Authority::Own<X509> Authority::certificate(const Subject& subject, EVP_PKEY* ke
   X509_set_issuer_name(made.get(), X509_get_subject_name(issuer));
   X509_set_pubkey(made.get(), key);
   add(made.get(), issuer, NID_basic_constraints, basic);
-  if (!own_) add(made.get(), issuer, NID_key_usage, "critical,keyCertSign,cRLSign");
+  if (basic == kIssuer) add(made.get(), issuer, NID_key_usage, "critical,keyCertSign,cRLSign");
   if (!subject.alternatives.empty()) add(made.get(), issuer, NID_subject_alt_name, subject.alternatives);
   X509_sign(made.get(), key_.get(), EVP_sha256());
   return made;

@@ -22,6 +22,8 @@ struct Subject {
 class Authority {
  public:
   Authority(const Folder& folder, const std::string& name);
+  /// One whose own certificate is of another issuer.
+  Authority(const Folder& folder, const std::string& name, const Authority& issuer);
   /// Write FILE.pem and FILE.key.
   void issue(const std::string& file, const Subject& subject);
   /// Write FILE.crl, which revokes these certificates by the names of their files.
@@ -37,7 +39,8 @@ class Authority {
   template <class T>
   using Own = std::unique_ptr<T, Free>;
 
-  [[nodiscard]] Own<X509> certificate(const Subject& subject, EVP_PKEY* key, const char* basic) const;
+  /// With these basic constraints; without an own certificate, it is issued to itself.
+  [[nodiscard]] Own<X509> certificate(const Subject& subject, EVP_PKEY* key, const std::string& basic) const;
   void write(const std::string& file, X509* certificate, EVP_PKEY* key) const;
 
   const Folder& folder_;

@@ -7,6 +7,7 @@
 
 #include "client/link.hpp"
 #include "daemon/certificates.hpp"
+#include "daemon/fake_daemon.hpp"
 #include "daemon/proxy.hpp"
 #include "transport/tcp.hpp"
 
@@ -44,6 +45,10 @@ class SigndRemote : public testing::Test {
     Settings own = settings(daemon, file);
     own.patience = 100ms;
     return Client(own).call(request_for("rsa", kPss, kDigest)).status;
+  }
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ifstream in(folder_.at(name));
+    return {std::istreambuf_iterator<char>(in), {}};
   }
   /// Why a client with these settings cannot connect; "" if it can.
   static std::string refusal(const Settings& settings) {
@@ -193,6 +198,40 @@ TEST_F(SigndRemote, EndsWhoDoesNotSpeakItsProtocol) {
   EXPECT_EQ(status_for(daemon), Status::ok);
 }
 
+TEST_F(SigndRemote, ClientsEndWhoDoesNotSpeakTheirProtocol) {
+  FakeDaemon other(folder_);
+  other.ignore_protocol();
+  EXPECT_NE(refusal(remote_settings(folder_, other.address(), "web")).find("ALPN"), std::string::npos);
+}
+
+TEST_F(SigndRemote, TrustsIssuersWithoutTheirRoots) {
+  const std::string root = read("ca.pem");
+  Authority middle(folder_, "middle", ca_);
+  middle.issue("server", {"server", "IP:127.0.0.1"});
+  middle.issue("web", {"web", "DNS:web1.example.org"});
+  middle.issue("gone", {"gone", "DNS:web1.example.org"});
+  middle.revoke("middle", {"gone"});
+  folder_.write("ca.pem", read("middle.pem"));
+  configure_remote("peers = *", "revoked = middle.crl");
+  {
+    const RunningDaemon daemon(folder_);
+    EXPECT_EQ(refusal(settings(daemon)), "");
+    EXPECT_NE(refusal(settings(daemon, "gone")).find("revoked"), std::string::npos);
+  }
+  // With the root beside it, the root says whether its issuer is good: here nothing.
+  folder_.write("ca.pem", root + read("middle.pem"));
+  {
+    const RunningDaemon daemon(folder_);
+    EXPECT_NE(refusal(settings(daemon)), "");
+  }
+  ca_.revoke("ca", {});
+  folder_.write("both.crl", read("middle.crl") + read("ca.crl"));
+  configure_remote("peers = *", "revoked = both.crl");
+  const RunningDaemon daemon(folder_);
+  EXPECT_EQ(refusal(settings(daemon)), "");
+  EXPECT_NE(refusal(settings(daemon, "gone")).find("revoked"), std::string::npos);
+}
+
 TEST_F(SigndRemote, LimitsTheConnectionsOfACertificate) {
   configure_remote("peers = *");
   std::ofstream(folder_.at("signd.conf"), std::ios::app) << "[daemon]\nmax_connections_per_user = 2\n";
@@ -243,10 +282,12 @@ TEST_F(SigndRemote, ClientsFindTheNextDaemon) {
 TEST_F(SigndRemote, GivesUpConnectionsThatAreHalfOpen) {
   const RunningDaemon daemon(folder_);
   Proxy proxy(*tcp_endpoint(daemon.address()));
-  Client client(remote_settings(folder_, proxy.address(), "web"));
+  Settings own = remote_settings(folder_, proxy.address(), "web");
+  own.silence = 50ms;
+  Client client(own);
   ASSERT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
   proxy.freeze();
-  // Nothing tells the client that its bytes are lost but its own time.
+  // Nothing tells the client that its bytes are lost but the silence of the other side.
   Request request = request_for("rsa", kPss, kDigest);
   request.timeout = 50ms;
   EXPECT_EQ(client.call(request).status, Status::expired);

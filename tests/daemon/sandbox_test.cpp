@@ -16,10 +16,10 @@ namespace manymod::signd::test {
 namespace {
 
 /// How a child in the sandbox ends: the status of waitpid().
-int ended(const std::function<int()>& body) {
+int ended(const std::function<int()>& body, const SandboxNeeds& needs = {}) {
   const pid_t child = fork();
   if (child == 0) {
-    if (close_sandbox(false) != Sandbox::closed) _exit(77);
+    if (close_sandbox(needs) != Sandbox::closed) _exit(77);
     _exit(body());
   }
   int status = -1;
@@ -66,6 +66,24 @@ TEST(SigndSandbox, DeniesWhatTheDaemonDoesNotNeed) {
             0);
 }
 
+/// Bytes that were written become a program: in memory, or in a file of memory. @return a sum of 1 and 2
+int executable() {
+  constexpr std::size_t kPage = 4096;
+  void* const written = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const int file = memfd_create("program", 0);
+  if (written == MAP_FAILED || ftruncate(file, kPage) != 0) return 4;
+  const bool memory = mprotect(written, kPage, PROT_READ | PROT_EXEC) == 0;
+  const bool mapped = mmap(nullptr, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) != MAP_FAILED;
+  return (memory ? 1 : 0) + (mapped ? 2 : 0);
+}
+
+TEST(SigndSandbox, ExecutesNothingThatWasWritten) {
+  NEEDS_SANDBOX;
+  EXPECT_EQ(WEXITSTATUS(ended(executable)), 0);
+  EXPECT_EQ(WEXITSTATUS(ended(executable, {.modules = true})), 2);
+  EXPECT_EQ(WEXITSTATUS(ended(executable, {.drivers = true})), 3);
+}
+
 /// The number in a line of /proc/PID/status.
 std::string status_of(pid_t process, const std::string& name) {
   std::ifstream in("/proc/" + std::to_string(process) + "/status");
@@ -88,7 +106,8 @@ TEST(SigndSandbox, LetsTheDaemonDoAllItsWork) {
               "metrics_file = " + folder.at("metrics") + "\ninterval_s = 1\nobserver_peers = *\n" + tcp);
     for (const std::string& name : keys) {
       folder.write(name + ".pem", private_pem(test_key(name)));
-      std::ofstream(folder.at("signd.conf"), std::ios::app) << key_section(name, "peers = *");
+      std::ofstream(folder.at("signd.conf"), std::ios::app)
+          << key_section(name, "peers = *\nusers = root, *\ngroups = root");
     }
   };
   configured({"rsa", "p256", "x25519", "ed25519"});

@@ -9,6 +9,8 @@
 namespace manymod::fuzz {
 namespace {
 
+using signd::Bytes;
+
 constexpr std::size_t kMaxInput = 512;
 constexpr std::size_t kReservedOfWelcome = 2;  // two bytes that a reader passes over
 constexpr std::size_t kReservedOfAnswer = 5;   // three of them
@@ -75,7 +77,7 @@ void check(const signd::Frame& frame) {
 void run(Choices& choices) {
   const bool from_daemon = choices.one_in(2);
   signd::FrameReader reader(from_daemon ? signd::kMaxDaemonBody : signd::max_request_body(kMaxInput));
-  const Bytes stream = choices.all_the_rest();
+  const auto stream = choices.all_the_rest();
   const std::size_t piece = 1 + stream.size() % 61;
   try {
     for (std::size_t at = 0; at < stream.size(); at += piece) {

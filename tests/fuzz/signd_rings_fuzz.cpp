@@ -33,7 +33,7 @@ void run(Choices& choices) {
   signd::AnswerReader answers(*memory.words, {memory.answers.data(), kRingBytes});
   signd::RequestHeader request;
   signd::AnswerHeader answer;
-  Bytes bytes;
+  signd::Bytes bytes;
   const std::size_t steps = choices.below(64);
   try {
     for (std::size_t i = 0; i < steps; ++i) {

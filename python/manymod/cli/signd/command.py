@@ -1,25 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`manymod signd`: the keys and the metrics of a daemon manymod-signd on this machine."""
+"""`manymod signd`: the keys and the metrics of a daemon manymod-signd, of this machine or another."""
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Concatenate, ParamSpec
 
 import click
 
-from manymod.cli.signd.frames import DaemonError, ask_keys, ask_metrics
+from manymod.cli.signd.connection import DaemonAddress, DaemonError
+from manymod.cli.signd.frames import ask_keys, ask_metrics
 
 __all__ = ["signd"]
 
+P = ParamSpec("P")
+_FILE = click.Path(path_type=Path, dir_okay=False)
 _SOCKET = click.option(
     "--socket",
-    "path",
-    type=click.Path(path_type=Path),
-    default=Path("/run/manymod/signd.sock"),
+    "address",
+    metavar="PATH|tcp://HOST:PORT",
+    default="/run/manymod/signd.sock",
     show_default=True,
-    help="The daemon's socket.",
+    help="The daemon's socket; tcp:// needs the three files.",
 )
+_CA = click.option("--ca", type=_FILE, help="PEM of who may issue the daemon's certificate.")
+_CERTIFICATE = click.option("--certificate", type=_FILE, help="PEM of this client's certificate.")
+_KEY = click.option("--key", type=_FILE, help="PEM of its private key, not encrypted.")
 _TIMEOUT = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
@@ -29,35 +38,52 @@ _TIMEOUT = click.option(
 )
 
 
+def _of_daemon(command: Callable[Concatenate[DaemonAddress, P], None]) -> Callable[..., None]:
+    """A command whose first argument is the daemon that its options name; its failures are the user's."""
+
+    @functools.wraps(command)
+    def run(
+        address: str,
+        ca: Path | None,
+        certificate: Path | None,
+        key: Path | None,
+        *arguments: P.args,
+        **options: P.kwargs,
+    ) -> None:
+        try:
+            command(DaemonAddress(address, ca, certificate, key), *arguments, **options)
+        except DaemonError as error:
+            raise click.ClickException(str(error)) from error
+
+    for option in (_KEY, _CERTIFICATE, _CA, _SOCKET):
+        run = option(run)
+    return run
+
+
 @click.group(short_help="The daemon that holds keys: its metrics and its keys.")
 def signd() -> None:
-    """Ask the daemon manymod-signd, which holds private keys and computes for the processes of a machine."""
+    """Ask the daemon manymod-signd, which holds private keys and computes for other processes."""
 
 
 @signd.command()
-@_SOCKET
+@_of_daemon
 @_TIMEOUT
-def status(path: Path, timeout: float) -> None:
+def status(daemon: DaemonAddress, timeout: float) -> None:
     """Print the daemon's metrics in the text format of Prometheus.
 
-    The daemon answers to root, to its own user, and to those that its setting `observers` names.
+    The daemon answers to root, to its own user, and to those that its settings `observers` and
+    `observer_peers` name.
     """
-    try:
-        click.echo(ask_metrics(path, timeout), nl=False)
-    except DaemonError as error:
-        raise click.ClickException(str(error)) from error
+    click.echo(ask_metrics(daemon, timeout), nl=False)
 
 
 @signd.command()
-@_SOCKET
+@_of_daemon
 @_TIMEOUT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the public keys.")
-def keys(path: Path, timeout: float, as_json: bool) -> None:
-    """Print the keys that this user may use: identifier, name, operations."""
-    try:
-        found = ask_keys(path, timeout)
-    except DaemonError as error:
-        raise click.ClickException(str(error)) from error
+def keys(daemon: DaemonAddress, timeout: float, as_json: bool) -> None:
+    """Print the keys that this user, or the certificate's owner, may use: identifier, name, operations."""
+    found = ask_keys(daemon, timeout)
     if as_json:
         rows = [
             {

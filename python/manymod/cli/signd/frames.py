@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of manymod-signd's socket (docs/signd-protocol.md), as far as its keys and metrics need them."""
+"""Frames of manymod-signd (docs/signd-protocol.md), as far as its keys and metrics need them."""
 
 from __future__ import annotations
 
 import socket
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 
-__all__ = ["DaemonError", "ServedKey", "ask_keys", "ask_metrics", "decode_keys"]
+from manymod.cli.signd.connection import DaemonAddress, DaemonError, connect
+
+__all__ = ["ServedKey", "ask_keys", "ask_metrics", "decode_keys"]
 
 _MAGIC, _VERSION = 0x44534D4D, 1
 _HELLO, _WELCOME, _LIST, _KEYS, _MEASURE, _METRICS, _REFUSAL = range(1, 8)
@@ -20,10 +21,6 @@ OPERATIONS = (
     *("sign_pkcs1", "sign_pss", "decrypt_pkcs1", "decrypt_oaep", "raw", "sign_ecdsa", "sign_eddsa"),
     "exchange",
 )
-
-
-class DaemonError(Exception):
-    """The daemon cannot be reached, refuses, or does not speak this protocol."""
 
 
 @dataclass(frozen=True)
@@ -43,26 +40,26 @@ class ServedKey:
     public_key: bytes
 
 
-def ask_keys(path: Path, timeout: float) -> list[ServedKey]:
-    """Return the keys that this user may use.
+def ask_keys(daemon: DaemonAddress, timeout: float) -> list[ServedKey]:
+    """Return the keys that this user, or the owner of this certificate, may use.
 
     Args:
-        path: the daemon's socket.
+        daemon: where it is.
         timeout: longest wait for each part of the answer, in seconds.
 
     Raises:
         DaemonError: if there is no answer.
     """
-    return [key for body in _ask(path, timeout, _LIST, _KEYS) for key in decode_keys(body)]
+    return [key for body in _ask(daemon, timeout, _LIST, _KEYS) for key in decode_keys(body)]
 
 
-def ask_metrics(path: Path, timeout: float) -> str:
+def ask_metrics(daemon: DaemonAddress, timeout: float) -> str:
     """Return the daemon's metrics in the text format of Prometheus; the arguments are those of `ask_keys`.
 
     Raises:
         DaemonError: if there is no answer.
     """
-    return b"".join(_ask(path, timeout, _MEASURE, _METRICS)).decode("utf-8", "replace")
+    return b"".join(_ask(daemon, timeout, _MEASURE, _METRICS)).decode("utf-8", "replace")
 
 
 def decode_keys(body: bytes) -> list[ServedKey]:
@@ -89,21 +86,17 @@ def decode_keys(body: bytes) -> list[ServedKey]:
     return keys
 
 
-def _ask(path: Path, timeout: float, question: int, answer: int) -> list[bytes]:
+def _ask(daemon: DaemonAddress, timeout: float, question: int, answer: int) -> list[bytes]:
     """Ask one question over a connection, and return the bodies of the answer's frames."""
-    if not hasattr(socket, "AF_UNIX"):
-        raise DaemonError("this system has no Unix sockets")
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(timeout)
-            connection.connect(str(path))
+        with connect(daemon, timeout) as connection:
             hello = struct.pack("<IHHI", _MAGIC, _VERSION, _VERSION, 0)
             connection.sendall(_frame(_HELLO, hello))
             _receive(connection, _WELCOME)
             connection.sendall(_frame(question, b""))
             return _receive(connection, answer)
     except OSError as error:
-        raise DaemonError(f"{path}: {error.strerror or error}") from error
+        raise DaemonError(f"{daemon.address}: {error.strerror or error}") from error
 
 
 def _frame(kind: int, body: bytes) -> bytes:
