@@ -79,6 +79,8 @@ std::optional<SignatureRequest> ecdsa_signature(EVP_PKEY_CTX* context, const std
   if (number_of(context, "nonce-type", 0) != 0) return std::nullopt;
   const mm_hash used = hash.value_or(MM_SHA256);
   if (used == MM_HASH_NONE) return std::nullopt;
+  // OpenSSL refuses digests of another length than that of the hash that was set.
+  if (hash && data.size() != mm_hash_size(used)) return std::nullopt;
   return SignatureRequest{{Operation::sign_ecdsa, used, MM_HASH_NONE, 0}, {data.begin(), data.end()}};
 }
 

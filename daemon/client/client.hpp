@@ -87,10 +87,10 @@ inline constexpr unsigned kMostSends = 5;
 struct Settings {
   std::string address = "/run/manymod/signd.sock";  ///< a path of a Unix socket, or tcp://host:port
   std::chrono::milliseconds patience{1'000};        ///< for a daemon that cannot be reached, see above
-  std::chrono::milliseconds silence{1'000};         ///< of a connection to another host, see above
   /// PEM files, for tcp:// alone; they are read for each connection. `ca`: issuers of the daemon's
   /// certificate, which names the address's host. `certificate`, `key`: the client's own, not encrypted.
   std::string ca{}, certificate{}, key{};
+  std::chrono::milliseconds silence{1'000};  ///< of a connection to another host, see above
 };
 
 class Client {

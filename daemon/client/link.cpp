@@ -179,13 +179,12 @@ bool RingLink::send(const RequestHeaderBytes& header, ByteSpan input) {
   return requests_.append(header, input);
 }
 
+Link::Published RingLink::publish() { return requests_.publish() ? Published::asleep : Published::done; }
+
 // A full socket has bytes that wake the daemon; on a closed one wake_up() finds the end.
-bool RingLink::publish() {
+void RingLink::wake_daemon() {
   const std::uint8_t byte = 0;
-  if (requests_.publish()) {
-    static_cast<void>(::send(socket(), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
-  }
-  return false;
+  static_cast<void>(::send(socket(), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 bool RingLink::fall_asleep() {

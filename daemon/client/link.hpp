@@ -62,8 +62,15 @@ class Link {
   [[nodiscard]] virtual int socket() const = 0;
   /// Write a request. @return false if there is no room
   virtual bool send(const RequestHeaderBytes& header, ByteSpan input) = 0;
-  /// Let the daemon see what was written. @return whether that is left to the next receive()
-  virtual bool publish() = 0;
+  enum class Published : std::uint8_t {
+    done,    ///< the daemon sees what was written
+    asleep,  ///< it will, once wake_daemon() was called
+    later    ///< it will by the next receive()
+  };
+  /// Let the daemon see what was written.
+  [[nodiscard]] virtual Published publish() = 0;
+  /// For any thread, besides the one that has the link.
+  virtual void wake_daemon() {}
   /// The next answer. @return false if there is none. @throws ProtocolError
   virtual bool receive(AnswerHeader& header, Bytes& output) = 0;
   /// Whether to wait for events() of the socket: no answer is there, and one that comes shows there.
@@ -89,7 +96,8 @@ class RingLink final : public Link {
 
   [[nodiscard]] int socket() const override { return stream_->socket(); }
   bool send(const RequestHeaderBytes& header, ByteSpan input) override;
-  bool publish() override;
+  [[nodiscard]] Published publish() override;
+  void wake_daemon() override;
   bool receive(AnswerHeader& header, Bytes& output) override { return answers_.next(header, output); }
   [[nodiscard]] bool fall_asleep() override;
   bool wake_up() override;
@@ -109,7 +117,7 @@ class StreamLink final : public Link {
 
   [[nodiscard]] int socket() const override { return stream_->socket(); }
   bool send(const RequestHeaderBytes& header, ByteSpan input) override;
-  bool publish() override { return true; }
+  [[nodiscard]] Published publish() override { return Published::later; }
   bool receive(AnswerHeader& header, Bytes& output) override;
   /// Answers that were received, or that the TLS library has decrypted, do not make the socket readable.
   [[nodiscard]] bool fall_asleep() override { return drained_; }

@@ -110,7 +110,12 @@ OutstandingPtr Session::outstanding_of(const Request& request) {
   return made;
 }
 
-Status Session::enter(Lock& lock, const OutstandingPtr& request) {
+void Session::wake(const Sleepers& sleepers) const {
+  if (sleepers.daemon) sleepers.daemon->wake_daemon();
+  if (sleepers.thread) write_one(nudge_.get());
+}
+
+Status Session::enter(Lock& lock, const OutstandingPtr& request, Sleepers& sleepers) {
   if (closed_) return Status::cancelled;
   if (request->input.size() > max_input_) return Status::rejected;
   if (live_ >= max_outstanding_) return Status::busy;
@@ -126,20 +131,22 @@ Status Session::enter(Lock& lock, const OutstandingPtr& request) {
   const std::uint32_t slot = free_.back();
   request->header.id = std::uint64_t{++entered_} << 32 | slot;
   request->encoded = encode(request->header);
-  if (link_ && !send(lock, *request)) return Status::busy;
+  if (link_ && !send(lock, *request, sleepers)) return Status::busy;
   free_.pop_back();
   slots_[slot] = request;
   if (live_ == 0) awaited_since_ = Clock::now();
   ++live_;
   if (!link_) wanted_.notify_all();
-  if (idle_) write_one(nudge_.get());
+  sleepers.thread = sleepers.thread || idle_;
   return Status::ok;
 }
 
-bool Session::send(Lock&, Outstanding& request) {
+bool Session::send(Lock&, Outstanding& request, Sleepers& sleepers) {
   if (!link_->send(request.encoded, request.input)) return false;
   ++request.sends;
-  if (link_->publish() && asleep_) write_one(nudge_.get());
+  const Link::Published published = link_->publish();
+  if (published == Link::Published::asleep) sleepers.daemon = link_;
+  if (published == Link::Published::later) sleepers.thread = sleepers.thread || asleep_;
   return true;
 }
 
@@ -168,8 +175,12 @@ void Session::withdraw(Lock& lock, Outstanding& request) {
 Answer Session::call(const Request& request) {
   const OutstandingPtr own = outstanding_of(request);
   Lock lock(mutex_);
-  const Status refused = enter(lock, own);
+  Sleepers sleepers;
+  const Status refused = enter(lock, own, sleepers);
   if (refused != Status::ok) return {refused, {}};
+  lock.unlock();
+  wake(sleepers);
+  lock.lock();
   const auto answered = [&] { return own->state == Outstanding::State::delivered; };
   if (!own->answered.wait_until(lock, own->deadline, answered)) {
     withdraw(lock, *own);
@@ -186,8 +197,13 @@ Ticket Session::submit(const Request& request, Completion completion, int event)
   ticket.session_ = shared_from_this();
   ticket.request_ = own;
   Lock lock(mutex_);
-  const Status refused = enter(lock, own);
-  if (refused == Status::ok) return ticket;
+  Sleepers sleepers;
+  const Status refused = enter(lock, own, sleepers);
+  if (refused == Status::ok) {
+    lock.unlock();
+    wake(sleepers);
+    return ticket;
+  }
   own->state = Outstanding::State::delivered;
   own->answer = {refused, {}};
   lock.unlock();
@@ -313,17 +329,19 @@ void Session::lose_link(Lock& lock) {
 
 void Session::resend_all(Lock& lock) {
   std::vector<OutstandingPtr> refused;
+  Sleepers sleepers;
   for (const OutstandingPtr& request : all_live(lock)) {
-    const Status status = resend(lock, *request);
+    const Status status = resend(lock, *request, sleepers);
     if (status == Status::ok) continue;
     request->answer = {status, {}};
     settle(lock, request, refused);
   }
+  wake(sleepers);
   deliver(lock, refused);
 }
 
 // The daemon is told of the time that is left, in whole ticks: requests of one timeout go together there.
-Status Session::resend(Lock& lock, Outstanding& request) {
+Status Session::resend(Lock& lock, Outstanding& request, Sleepers& sleepers) {
   const auto left = request.deadline - Clock::now();
   if (left <= 0ms) return Status::expired;
   if (request.sends == kMostSends) return Status::unavailable;
@@ -333,7 +351,7 @@ Status Session::resend(Lock& lock, Outstanding& request) {
   request.header.timeout_ms =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(request.header.timeout_ms, left_ms));
   request.encoded = encode(request.header);
-  return live_ <= max_outstanding_ && send(lock, request) ? Status::ok : Status::busy;
+  return live_ <= max_outstanding_ && send(lock, request, sleepers) ? Status::ok : Status::busy;
 }
 
 void Session::receive(Lock& lock) {

@@ -58,12 +58,19 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  /// Who is to be woken once the mutex is free. A thread that is woken may run at once, in the place of the
+  /// one that wakes it: were the mutex locked, all others would wait for that.
+  struct Sleepers {
+    std::shared_ptr<Link> daemon;  ///< null: nobody
+    bool thread = false;
+  };
+  void wake(const Sleepers& sleepers) const;
 
   [[nodiscard]] static OutstandingPtr outstanding_of(const Request& request);
   void start_thread(const Lock&);
   /// Give it a slot and send it. @return the status that it gets at once; Status::ok if it is under way
-  [[nodiscard]] Status enter(Lock&, const OutstandingPtr& request);
-  [[nodiscard]] bool send(Lock&, Outstanding& request);
+  [[nodiscard]] Status enter(Lock&, const OutstandingPtr& request, Sleepers& sleepers);
+  [[nodiscard]] bool send(Lock&, Outstanding& request, Sleepers& sleepers);
   [[nodiscard]] std::vector<OutstandingPtr> all_live(const Lock&) const;
   void leave(Lock&, const Outstanding& request);
   void withdraw(Lock&, Outstanding& request);
@@ -75,7 +82,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void note_failure(Lock& lock);
   void lose_link(Lock&);
   void resend_all(Lock& lock);
-  [[nodiscard]] Status resend(Lock& lock, Outstanding& request);
+  [[nodiscard]] Status resend(Lock& lock, Outstanding& request, Sleepers& sleepers);
   void receive(Lock& lock);
   void sleep(Lock& lock);
   /// What is done every kTick.
@@ -98,7 +105,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::condition_variable wanted_, delivered_;
   std::thread thread_;
   std::thread::id thread_id_;
-  std::unique_ptr<Link> link_;
+  std::shared_ptr<Link> link_;
   std::uint32_t max_outstanding_ = kFirstMaxOutstanding;
   std::size_t max_input_ = kMaxRingBytes;
   std::vector<OutstandingPtr> slots_;  ///< by the low half of their ids

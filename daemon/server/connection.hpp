@@ -66,14 +66,17 @@ class Connection {
   /// @param answer_of gives the id, the status and the output of answer i
   template <class AnswerOf>
   void answer(std::size_t count, AnswerOf answer_of) {
-    const std::scoped_lock lock(writing_);
+    std::unique_lock lock(writing_);
     for (std::size_t i = 0; i < count; ++i) {
       const auto [id, status, output] = answer_of(i);
       append_answer(id, status, output);
       counters_.answers[static_cast<std::size_t>(status)].fetch_add(1, std::memory_order_relaxed);
     }
     outstanding_.fetch_sub(static_cast<std::int64_t>(count), std::memory_order_relaxed);
-    publish_answers();
+    const bool asleep = publish_answers();
+    // Who is woken may run in the place of this thread, for whose lock nobody is to wait meanwhile.
+    lock.unlock();
+    if (asleep) wake_client();
   }
 
  protected:
@@ -85,7 +88,10 @@ class Connection {
   virtual bool take(RequestHeader& header, Bytes& input) = 0;
   // In: writing() is locked.
   virtual void append_answer(std::uint64_t id, Status status, ByteSpan output) = 0;
-  virtual void publish_answers() = 0;
+  /// @return whether the client sees them only after wake_client()
+  virtual bool publish_answers() = 0;
+  /// For any thread.
+  virtual void wake_client() {}
 
   const Peer peer_;
   const Limits limits_;

@@ -63,9 +63,9 @@ void RingConnection::wake_up() {
 }
 
 // A full socket has bytes that wake the client, and one that is closed has no client.
-void RingConnection::publish_answers() {
+void RingConnection::wake_client() {
   const std::uint8_t byte = 0;
-  if (answers_.publish()) static_cast<void>(send(socket_.get(), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
+  static_cast<void>(send(socket_.get(), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 }  // namespace manymod::signd

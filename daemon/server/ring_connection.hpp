@@ -27,7 +27,8 @@ class RingConnection final : public Connection {
   void append_answer(std::uint64_t id, Status status, ByteSpan output) override {
     answers_.append(id, status, output);
   }
-  void publish_answers() override;
+  bool publish_answers() override { return answers_.publish(); }
+  void wake_client() override;
 
   Descriptor socket_;
   RingMemory memory_;

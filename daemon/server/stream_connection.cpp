@@ -59,7 +59,7 @@ void StreamConnection::append_answer(std::uint64_t id, Status status, ByteSpan o
   signd::append_answer(out_, id, status, output);
 }
 
-void StreamConnection::publish_answers() {
+bool StreamConnection::publish_answers() {
   while (sent_ < out_.size() && !has_ended()) {
     const Transfer sent = stream_->send(ByteSpan(out_).subspan(sent_));
     if (sent.step == Step::ended) end();
@@ -68,9 +68,10 @@ void StreamConnection::publish_answers() {
     sent_ += sent.bytes;
     answers_moved_ = Clock::now();
   }
-  if (sent_ < out_.size()) return;
+  if (sent_ < out_.size()) return false;
   out_.clear();
   sent_ = 0;
+  return false;
 }
 
 const char* StreamConnection::overdue(Clock::time_point now) {

@@ -34,7 +34,7 @@ class StreamConnection final : public Connection {
  private:
   bool take(RequestHeader& header, Bytes& input) override;
   void append_answer(std::uint64_t id, Status status, ByteSpan output) override;
-  void publish_answers() override;
+  bool publish_answers() override;
   [[nodiscard]] bool receive();
   [[nodiscard]] bool is_accepted(const Generation& generation);
 

@@ -184,7 +184,7 @@ TEST_F(SigndRobustness, EndsClientsWithImpossibleRings) {
   {
     const auto hostile = link();
     ASSERT_TRUE(hostile->send(header_of(1, UINT32_MAX), {}));  // a length that is not its input's
-    hostile->publish();
+    show(*hostile);
     EXPECT_TRUE(is_ended(hostile->socket()));
   }
   {
@@ -192,7 +192,7 @@ TEST_F(SigndRobustness, EndsClientsWithImpossibleRings) {
     RequestHeaderBytes header = header_of(1, 0);
     header[63] = 1;
     ASSERT_TRUE(hostile->send(header, {}));
-    hostile->publish();
+    show(*hostile);
     EXPECT_TRUE(is_ended(hostile->socket()));
   }
   EXPECT_EQ(metric("protocol_errors_total"), "2");
@@ -204,7 +204,7 @@ TEST_F(SigndRobustness, SurvivesClientsThatDoNotReadTheirAnswers) {
   RunningDaemon daemon(folder_);
   const auto hostile = link();
   for (std::uint64_t id = 0; id < 200; ++id) {
-    if (hostile->send(header_of(id, 32), kDigest)) hostile->publish();
+    if (hostile->send(header_of(id, 32), kDigest)) show(*hostile);
     if (id % 10 == 0) std::this_thread::yield();
   }
   EXPECT_TRUE(serves());
@@ -215,7 +215,7 @@ TEST_F(SigndRobustness, OutlivesClientsThatEndWithRequestsOutstanding) {
   for (int i = 0; i < 5; ++i) {
     const auto leaving = link();
     for (std::uint64_t id = 0; id < 20; ++id) ASSERT_TRUE(leaving->send(header_of(id, 32), kDigest));
-    leaving->publish();
+    show(*leaving);
   }
   EXPECT_TRUE(serves());
   EXPECT_TRUE(eventually([&] { return metric("connections") == "0"; }));

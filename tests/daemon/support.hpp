@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "client/client.hpp"
+#include "client/link.hpp"
 #include "server/daemon.hpp"
 
 namespace manymod::signd::test {
@@ -119,6 +120,11 @@ inline const Bytes kDigest(32, 0x5A);
 
 /// Whether libcrypto finds a PSS or PKCS#1 v1.5 signature of kDigest by SHA-256, or one of ECDSA, valid.
 bool verifies(const std::string& key, int rsa_padding, const Bytes& signature);
+
+/// Let the daemon see what was written to a link.
+inline void show(Link& link) {
+  if (link.publish() == Link::Published::asleep) link.wake_daemon();
+}
 
 /// Wait until it holds. @return false if it does not within 10 s
 template <class Condition>

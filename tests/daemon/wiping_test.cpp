@@ -145,7 +145,7 @@ TEST_F(SigndWiping, LeavesNothingOfAnswersToWhoHasGone) {
     header.scheme = request().scheme;
     header.input_bytes = static_cast<std::uint32_t>(ciphertext_.size());
     for (header.id = 0; header.id < 20; ++header.id) ASSERT_TRUE(leaving->send(encode(header), ciphertext_));
-    leaving->publish();
+    show(*leaving);
     // A first answer is taken, so that the others are on their way.
     AnswerHeader answered;
     Bytes output;

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.python import provider_support as support
+from tests.python.cli_support import run
 from tests.python.provider_support import expect_served, identity
 
 import tls_servers
@@ -77,6 +78,22 @@ def test_nginx_with_references_to_another_host(tmp_path: Path) -> None:
         ):
             for (at, referred), kind in zip(served.items(), kinds, strict=True):
                 expect_served(at, referred, kind)
+
+
+def test_the_command_asks_daemons_of_both_kinds(tmp_path: Path) -> None:
+    """`manymod signd keys` by the Unix socket and by TLS."""
+    held = held_keys(tmp_path, ["p384"])
+    port = free_port()
+    own = identity(tmp_path, "p256")  # both sides', and its own issuer
+    files = f"certificate = {own.certificate}\nkey = {own.key}\nca = {own.certificate}\n"
+    remote = ["--ca", own.certificate, "--certificate", own.certificate, "--key", own.key]
+    with support.daemon(tmp_path, held, f"[tcp]\nlisten = 127.0.0.1:{port}\n{files}"):
+        # Once it answers here, it listens there.
+        local = run("signd", "keys", "--socket", tls_servers.daemon_socket(tmp_path))
+        assert " p384 " in local.out
+        assert run("signd", "keys", "--socket", f"tcp://127.0.0.1:{port}", *remote) == local
+        refused = run("signd", "status", "--socket", f"tcp://127.0.0.1:{port}", *remote)
+        assert "may not read the metrics" in refused.err
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -111,6 +111,19 @@ TEST(ProviderCurves, ManymodComputesP384) {
 }
 
 /// Peers that are no points of the curve are refused before a secret is computed.
+TEST(ProviderCurves, SignDigestsOfTheirHashAlone) {
+  const Library library;
+  const std::string& pem = private_pem("EC:P-384");
+  const Evp<EVP_PKEY> key = library.decode(pem), theirs = reference().decode(pem);
+  for (const std::size_t size : {7, 31, 32, 33, 48}) {
+    for (const Settings& settings : {Settings{}, Settings{{"digest", "SHA256"}}}) {
+      const bool refused = sign_digest(reference(), theirs.get(), Bytes(size, 1), settings).empty();
+      EXPECT_EQ(refused, !settings.empty() && size != 32);
+      EXPECT_EQ(sign_digest(library, key.get(), Bytes(size, 1), settings).empty(), refused) << size;
+    }
+  }
+}
+
 TEST(ProviderCurves, ChecksPeers) {
   const Library library;
   for (const char* group : {"P-256", "P-384", "P-521"}) {
