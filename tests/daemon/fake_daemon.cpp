@@ -70,6 +70,10 @@ void FakeDaemon::take(Visit& visit, const Frame& frame) {
     welcome.max_input = welcome.max_output = 1024;
     return send_all(visit, encode_frame(FrameType::welcome, encode(welcome)));
   }
+  if (frame.type != FrameType::request) {
+    visit.ended = true;
+    return;
+  }
   Bytes input, out;
   const RequestHeader header = decode_request(frame.body, input);
   if (header.key != KeyId{}) {
