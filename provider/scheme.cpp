@@ -15,6 +15,9 @@ namespace {
 /// RSA_PSS_SALTLEN_AUTO_DIGEST_MAX of OpenSSL 3.1 and newer: as long as the digest, or as the key allows.
 constexpr int kSaltAutoDigestMax = -4;
 
+/// Bytes of an MD5 and a SHA-1.
+constexpr std::size_t kTwoHashes = 36;
+
 /// The length of a salt as manymod has it.
 int salt_length(const Key& key, int asked, mm_hash hash) {
   const int digest = static_cast<int>(mm_hash_size(hash));
@@ -126,6 +129,7 @@ std::optional<SignatureRequest> signature_request(const Key& key, EVP_PKEY_CTX* 
   std::optional<mm_hash> hash;
   // The two hashes of TLS 1.1 have no DigestInfo in signatures of RSA.
   const bool is_bare = key.kind() != Kind::ec && OPENSSL_strcasecmp(name.c_str(), "MD5-SHA1") == 0;
+  if (is_bare && data.size() != kTwoHashes) return std::nullopt;
   if (!name.empty() && !is_bare) hash = hash_of(key.provider(), name);
   return key.kind() == Kind::ec ? ecdsa_signature(context, hash, data)
                                 : rsa_signature(key, context, hash, data);
