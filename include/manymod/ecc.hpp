@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "manymod/bytes.hpp"
+#include "manymod/calls.hpp"
 #include "manymod/ecc.h"
-#include "manymod/manymod.hpp"
 
 namespace manymod {
 inline namespace wrapper {

@@ -16,108 +16,18 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
-#include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "manymod/calls.hpp"
+#include "manymod/integers.hpp"
 #include "manymod/manymod.h"
 
-// The inline namespace gives these names other symbols than the library's own, for programs that link it
-// statically.
 namespace manymod {
 inline namespace wrapper {
-
-/// A failed call: its status, and the text of mm_last_error() as what().
-class Error : public std::runtime_error {
- public:
-  Error(mm_status status, const std::string& message)
-      : std::runtime_error(std::string(mm_status_name(status)) + ": " + message), status_(status) {}
-  [[nodiscard]] mm_status status() const noexcept { return status_; }
-
- private:
-  mm_status status_;
-};
-
-/// Throw Error unless `status` is MM_OK.
-inline void check(mm_status status) {
-  if (status != MM_OK) throw Error(status, mm_last_error());
-}
-
-namespace detail {
-
-/// Throw Error with MM_ERR_ARGUMENT unless `right`.
-inline void require(bool right, const char* message) {
-  if (!right) throw Error(MM_ERR_ARGUMENT, message);
-}
-
-}  // namespace detail
-
-/// Owns `count` signed integers of `width` limbs each.
-class Batch {
- public:
-  /// `count` zeros.
-  Batch(std::size_t count, std::size_t width) : width_(width), limbs_(count * width), negative_(count) {}
-
-  [[nodiscard]] std::size_t size() const noexcept { return negative_.size(); }
-  [[nodiscard]] std::size_t width() const noexcept { return width_; }
-
-  /// Limbs of item i, 0 <= i < size().
-  [[nodiscard]] std::span<std::uint64_t> operator[](std::size_t i) {
-    return std::span(limbs_).subspan(i * width_, width_);
-  }
-  [[nodiscard]] std::span<const std::uint64_t> operator[](std::size_t i) const {
-    return std::span(limbs_).subspan(i * width_, width_);
-  }
-  /// Sign of item i, 0 <= i < size().
-  [[nodiscard]] bool negative(std::size_t i) const { return negative_[i] != 0; }
-  void set_negative(std::size_t i, bool negative) { negative_[i] = negative ? 1 : 0; }
-
-  /// All limbs, item after item, and one sign byte per item.
-  [[nodiscard]] std::span<std::uint64_t> limbs() noexcept { return limbs_; }
-  [[nodiscard]] std::span<const std::uint64_t> limbs() const noexcept { return limbs_; }
-  [[nodiscard]] std::span<std::uint8_t> signs() noexcept { return negative_; }
-  [[nodiscard]] std::span<const std::uint8_t> signs() const noexcept { return negative_; }
-
- private:
-  std::size_t width_;
-  std::vector<std::uint64_t> limbs_;
-  std::vector<std::uint8_t> negative_;
-};
-
-/// A read-only view of integers, which must outlive it and every call that uses it.
-class View {
- public:
-  View() = default;
-
-  /// limbs.size() / width integers, all nonnegative unless `negative` holds a byte for each of them.
-  /// @throws Error with MM_ERR_ARGUMENT if limbs.size() is not a multiple of width > 0, or if `negative` has
-  /// another size
-  View(std::span<const std::uint64_t> limbs, std::size_t width, std::span<const std::uint8_t> negative = {}) {
-    detail::require(width != 0 && limbs.size() % width == 0,
-                    "manymod::View: the limbs are no whole number of integers of that width");
-    const std::size_t count = limbs.size() / width;
-    detail::require(negative.empty() || negative.size() == count,
-                    "manymod::View: one sign per integer is needed");
-    view_ = {limbs.data(), count, width, width, negative.empty() ? nullptr : negative.data()};
-  }
-  View(const Batch& batch)  // NOLINT(google-explicit-constructor): a batch is its own view
-      : View(batch.limbs(), batch.width(), batch.signs()) {}
-  /// A view of any stride.
-  explicit View(const mm_view& view) : view_(view) {}
-
-  [[nodiscard]] std::size_t size() const noexcept { return view_.count; }
-  [[nodiscard]] std::size_t width() const noexcept { return view_.width; }
-  [[nodiscard]] const mm_view& get() const noexcept { return view_; }
-
- private:
-  mm_view view_{};
-};
 
 /// mm_op, without the operation of FixedBase.
 enum class Op {
@@ -139,13 +49,6 @@ enum class Timing { public_ = MM_TIMING_PUBLIC, secret = MM_TIMING_SECRET };
 /// mm_modulus_kind.
 enum class ModulusKind { each = MM_MODULUS_EACH, shared = MM_MODULUS_SHARED };
 
-/// Device, variant and threads as in mm_plan_options; an empty string is NULL there.
-struct Placement {
-  std::string device;
-  std::string variant;
-  unsigned threads = 0;
-};
-
 /// Operands of one call, as in mm_call.
 struct Operands {
   View x, y, modulus;
@@ -154,65 +57,7 @@ struct Operands {
   View z{};               ///< fmamod only
 };
 
-/// Progress callback as mm_progress_fn, but it returns false to stop the call. An exception that it throws
-/// stops the call and is rethrown by it.
-using Progress = std::function<bool(std::size_t done, std::size_t total)>;
-
 namespace detail {
-
-/// Runs a Progress behind the C ABI and keeps the exception that it throws.
-struct ProgressGuard {
-  const Progress* progress;
-  std::exception_ptr error;
-
-  static int call(std::size_t done, std::size_t total, void* user) {
-    auto* self = static_cast<ProgressGuard*>(user);
-    try {
-      return (*self->progress)(done, total) ? 0 : 1;
-    } catch (...) {
-      self->error = std::current_exception();
-      return 1;
-    }
-  }
-};
-
-/// What every call of the C ABI has besides operands and results: item statuses, and a progress callback
-/// whose exception is kept. It cannot be moved, as the call points into it.
-class CallOutcome {
- public:
-  CallOutcome(std::size_t count, Progress progress)
-      : item_status_(count), progress_(std::move(progress)), guard_{&progress_, nullptr} {}
-  CallOutcome(const CallOutcome&) = delete;
-  CallOutcome& operator=(const CallOutcome&) = delete;
-
-  /// Let the call, an mm_call or the like, report here.
-  template <class Call>
-  void connect(Call& call) noexcept {
-    call.item_status = item_status_.data();
-    if (!progress_) return;
-    call.progress = &ProgressGuard::call;
-    call.progress_user = &guard_;
-  }
-
-  /// Hand out the item statuses of the call, which returned `status`.
-  /// @throws the exception of the progress callback; Error unless `status` is MM_OK, or MM_ERR_ITEMS with
-  /// `statuses`
-  void finish(mm_status status, std::vector<mm_status>* statuses) const {
-    if (guard_.error) std::rethrow_exception(guard_.error);
-    if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
-    if (statuses == nullptr) return;
-    statuses->resize(item_status_.size());
-    std::transform(item_status_.begin(), item_status_.end(), statuses->begin(),
-                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
-  }
-
- private:
-  std::vector<std::uint8_t> item_status_;
-  Progress progress_;
-  ProgressGuard guard_;
-};
-
-inline const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
 /// An mm_call and the arrays that it writes. It cannot be moved, as the call points into it.
 class OwnedCall {
@@ -262,57 +107,6 @@ inline std::size_t count_of(const Operands& operands) {
              ? operands.count
              : std::max({operands.x.size(), operands.y.size(), operands.z.size(), operands.modulus.size()});
 }
-
-/// An asynchronous call. `Owned` has the call, the arrays that it reads and writes, and what becomes of them:
-/// get() and finish(status, statuses).
-template <class Owned>
-class BasicJob {
- public:
-  /// Submit the call by submit(call, mm_done_fn, void* user, mm_job**).
-  template <class Submit>
-  BasicJob(Submit&& submit, std::shared_ptr<Owned> call) : state_(std::make_unique<State>(std::move(call))) {
-    auto hold = std::make_unique<Hold>(state_->call);
-    check(submit(state_->call->get(), &release, hold.get(), &state_->job));
-    [[maybe_unused]] const Hold* const owned_by_the_job = hold.release();
-  }
-
-  /// Wait for the results; they can be taken once.
-  /// @throws as the call itself would; Error with MM_ERR_ARGUMENT if they were taken before, and in a
-  /// callback of a job, after which wait() may be called again
-  auto wait(std::vector<mm_status>* statuses = nullptr) {
-    require(state_ != nullptr, "manymod::Job: no call to wait for");
-    const mm_status status = mm_job_wait(state_->job);
-    if (mm_job_ended(state_->job) == 0) check(status);
-    const std::unique_ptr<State> state = std::move(state_);
-    return state->call->finish(status, statuses);
-  }
-  /// Whether wait() would return without waiting.
-  [[nodiscard]] bool ended() const noexcept { return !state_ || mm_job_ended(state_->job) != 0; }
-  /// Ask it to stop; wait() then throws Error with MM_ERR_CANCELLED unless the call completes first.
-  void cancel() noexcept {
-    if (state_) mm_job_cancel(state_->job);
-  }
-
- private:
-  struct State {
-    explicit State(std::shared_ptr<Owned> owned) : call(std::move(owned)) {}
-    ~State() {
-      mm_job_cancel(job);
-      mm_job_destroy(job);
-    }
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-
-    std::shared_ptr<Owned> call;
-    mm_job* job = nullptr;
-  };
-
-  // Owned by the job while it runs, so that the arrays it writes live until `done` has been called.
-  using Hold = std::shared_ptr<Owned>;
-  static void release(mm_status, void* hold) { delete static_cast<Hold*>(hold); }
-
-  std::unique_ptr<State> state_;
-};
 
 }  // namespace detail
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "manymod/bytes.hpp"
-#include "manymod/manymod.hpp"
+#include "manymod/calls.hpp"
 #include "manymod/rsa.h"
 
 namespace manymod {

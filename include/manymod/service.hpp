@@ -22,8 +22,8 @@
 #include <utility>
 
 #include "manymod/bytes.hpp"
+#include "manymod/calls.hpp"
 #include "manymod/ecc.hpp"
-#include "manymod/manymod.hpp"
 #include "manymod/rsa.hpp"
 #include "manymod/service.h"
 
