@@ -33,7 +33,8 @@ endif()
 # Helpers, not under test themselves, in which the tests spend most of their time. Without the address sanitizer the
 # first one uses vectors; its callers check what it reads.
 set_source_files_properties(
-  tests/cpp/support/byte_product.cpp tests/cpp/support/lockstep.cpp tests/cpp/support/naive.cpp
+  tests/cpp/support/byte_product.cpp tests/cpp/support/fiber_switch.cpp tests/cpp/support/lockstep.cpp
+  tests/cpp/support/naive.cpp
   PROPERTIES COMPILE_OPTIONS "-O3;-fno-sanitize=undefined" SKIP_PRECOMPILE_HEADERS ON)
 set_property(SOURCE tests/cpp/support/byte_product.cpp APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=address)
 
@@ -45,7 +46,8 @@ add_library(manymod_fake_cuda SHARED
   tests/cpp/support/fake_cuda/launches.cpp tests/cpp/support/fake_cuda/memory.cpp
   tests/cpp/support/fake_cuda/rns_kernels.cpp tests/cpp/support/fake_cuda/start.cpp
   tests/cpp/support/fake_cuda/state.cpp
-  tests/cpp/support/lockstep.cpp tests/cpp/support/byte_product.cpp src/modmul/dpf52/bounds.cpp)
+  tests/cpp/support/fiber_switch.cpp tests/cpp/support/lockstep.cpp tests/cpp/support/byte_product.cpp
+  src/modmul/dpf52/bounds.cpp)
 set_property(SOURCE tests/cpp/support/fake_cuda/ecc_kernels.cpp tests/cpp/support/fake_cuda/kernels.cpp
              tests/cpp/support/fake_cuda/rns_kernels.cpp APPEND PROPERTY
              COMPILE_OPTIONS ${manymod_fake_kernel_options})

@@ -30,12 +30,13 @@ Usage: check_device_secrets.py CUOBJDUMP LAYOUTS DECLASSIFIED FATBIN...
 from __future__ import annotations
 
 import fnmatch
+import functools
 import json
 import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -354,8 +355,9 @@ def main(cuobjdump: str, layout_program: str, declassified: str, fatbins: list[s
     by_pattern = layouts(layout_program)
     allowed = reasons(Path(declassified).read_text(encoding="utf-8"))
     texts: dict[str, str] = {}
-    for fatbin in fatbins:
-        found = disassembly(cuobjdump, fatbin)
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        disassembled = list(threads.map(functools.partial(disassembly, cuobjdump), fatbins))
+    for fatbin, found in zip(fatbins, disassembled, strict=True):
         if not found or found.keys() & texts.keys():
             print(f"{fatbin}: no kernels for {ARCHITECTURE}, or some twice")
             return 1

@@ -22,6 +22,7 @@ Usage: check_vector_instructions.py OBJDUMP OBJECT...
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 import sys
@@ -89,6 +90,12 @@ NARROW = re.compile(r"^%(e\w\w|r\d+d)$")
 FLAG_USERS = re.compile(r"^(adc|sbb)[bwlq]?$|^set|^cmov")
 
 
+@functools.cache
+def is_allowed(mnemonic: str) -> bool:
+    """Whether the instruction is on the list."""
+    return ALLOWED.match(mnemonic) is not None
+
+
 def kind_of_parameter(kind: str) -> str | None:
     """Return what a parameter of a type points to, if that is known."""
     for pattern, name in ((BLOCK, "block"), (OPEN, "open"), (RECORDS, "record")):
@@ -147,21 +154,31 @@ class Analysis:
 
     def run(self) -> set[str]:
         """Return the violations."""
+        code = self.function.code
         start = State.at_entry(VECTORS, kinds_of_arguments(self.function.name))
-        before: dict[int, State] = {0: start} if self.function.code else {}
+        leaders = self.leaders()
+        before: dict[int, State] = {0: start} if code else {}
         work = list(before)
         while work:
             at = work.pop()
             after = before[at].copy()
-            self.step(after, self.function.code[at])
-            certain = not is_jump_through_table(self.function.code[at])
-            for target in self.successors(at):
+            self.step(after, code[at])
+            while (targets := self.successors(at)) == [at + 1] and at + 1 not in leaders:
+                at += 1
+                self.step(after, code[at])
+            certain = not is_jump_through_table(code[at])
+            for target in targets:
                 if target not in before:
                     before[target] = after.copy()
                     work.append(target)
                 elif before[target].merge(after, certain):
                     work.append(target)
         return self.violations
+
+    def leaders(self) -> set[int]:
+        """Return where the state must be kept: at instructions that jumps lead to."""
+        jumps = (at for at, one in enumerate(self.function.code) if one.mnemonic.startswith("j"))
+        return {target for at in jumps for target in self.successors(at)}
 
     def successors(self, at: int) -> list[int]:
         one = self.function.code[at]
@@ -286,7 +303,7 @@ class Analysis:
     def step(self, state: State, one: Instruction) -> None:
         """Apply the effect of the instruction to the state."""
         name, operands = one.mnemonic, one.operands
-        if ALLOWED.match(name) is None:
+        if not is_allowed(name):
             self.report("not on the list", one)
             return
         self.check_addresses(state, one)

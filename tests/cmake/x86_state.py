@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -15,11 +16,13 @@ MOST_STACK_ARGUMENTS = 16
 Place = tuple[str, int]
 
 
+@functools.cache
 def slot_at(place: Place, step: int = 0) -> str:
     """Return the name of the slot `step` slots above a place."""
     return f"{place[0]}{place[1] + SLOT_BYTES * step:+d}"
 
 
+@functools.cache
 def place_of(slot: str) -> Place:
     """Return the place that a slot names."""
     return slot[:5], int(slot[5:])

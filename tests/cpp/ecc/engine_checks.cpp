@@ -84,7 +84,7 @@ void check_all_multiples(const PointEngine& engine, const Listed& all) {
 
   // All of small groups, and a share of larger ones.
   std::mt19937_64 random(2);
-  constexpr std::size_t kMost = kBriefTests ? 500 : 2000;
+  constexpr std::size_t kMost = kBriefTests ? 200 : 2000;
   const auto chosen = [&](std::size_t among) { return among <= kMost || random() % among < kMost; };
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!all.finite(i)) continue;
@@ -226,7 +226,7 @@ class Edges {
 void check_edge_multiples(const PointEngine& engine, Edges& edges) {
   Cases base(engine), multiples(engine);
   // Twice over, so that blocks of items begin and end at several cases.
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < (kBriefTests ? 1 : 2); ++round) {
     for (std::size_t k = 0; k < edges.scalars().size(); ++k)
       base.base(edges.scalars()[k], edges.multiple(k, 0));
   }
@@ -256,7 +256,7 @@ void check_edge_pairs(const PointEngine& engine, Edges& edges) {
     for (std::size_t i = 0; i < few.size(); ++i) add_case(few[i], few[few.size() - 1 - i], p);
   }
   for (std::size_t p = 0; p < 2; ++p) {
-    for (std::size_t k = 0; k < edges.scalars().size(); ++k) add_case(k, k, p);
+    for (std::size_t k = 0; k < edges.scalars().size(); k += kBriefTests ? 2 : 1) add_case(k, k, p);
   }
   cases.run_multiply_two();
 }
@@ -294,7 +294,7 @@ void check_edge_coordinates(const PointEngine& engine, Edges& edges) {
   std::vector<Limbs> given;
   for (const PlainPoint& point : edges.points())
     given.push_back(curve.form == MM_ECC_EDWARDS ? point.y : point.x);
-  for (int i = 0; i < 20; ++i) given.push_back(edges.random_below(curve.p));
+  for (int i = 0; i < (kBriefTests ? 5 : 20); ++i) given.push_back(edges.random_below(curve.p));
   Limbs largest = curve.p;
   largest[0] -= 1;
   given.push_back(largest);

@@ -29,9 +29,9 @@ class DeviceMultiplier : public testing::Test {
   static constexpr unsigned kWords = Shape::kWords;
   static constexpr unsigned kRadixBits = Shape::Multiplier::kRadixBits;
 
-  /// At most `most` repetitions, fewer for expensive shapes.
+  /// At most `most` repetitions, fewer for expensive shapes and under sanitizers.
   static constexpr unsigned repetitions(unsigned most) {
-    return std::max(1u, most * 16 / std::max(16u, Shape::kCost));
+    return std::max(1u, most * 16 / std::max(16u, Shape::kCost) / (kBriefTests ? 4 : 1));
   }
 
   /// r = a / R mod n, by mul(a, one), whose result to_words accepts.

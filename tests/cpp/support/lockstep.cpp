@@ -2,7 +2,6 @@
 #include "support/lockstep.hpp"
 
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <exception>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "arch/cuda/words.cuda.hpp"
+#include "support/fiber_switch.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define MM_ADDRESS_SANITIZER 1
@@ -79,7 +79,7 @@ bool same(const SyncPoint& a, const SyncPoint& b) {
 /// notified of each switch.
 struct Lockstep::Fibers {
   struct Fiber {
-    ucontext_t context{};
+    FiberContext context;
     void* fake_stack = nullptr;
     const void* bottom = nullptr;
     std::size_t size = 0;
@@ -122,17 +122,11 @@ void Lockstep::Fibers::start(unsigned lane) {
   f.bottom = stacks[lane]->bottom();
   f.size = Stack::kSize;
   f.ended = false;
-  getcontext(&f.context);
-  f.context.uc_stack.ss_sp = stacks[lane]->bottom();
-  f.context.uc_stack.ss_size = Stack::kSize;
-  f.context.uc_link = nullptr;
-  makecontext(&f.context, reinterpret_cast<void (*)()>(&Fibers::entry), 1, lane);
 #if defined(MM_ADDRESS_SANITIZER)
-  // Its swapcontext would clear the shadow at every switch, of as many bytes as the context states for its
-  // stack.
+  // A fiber that ended here has left its redzones.
   __asan_unpoison_memory_region(f.bottom, f.size);
-  f.context.uc_stack.ss_size = 0;
 #endif
+  f.context.prepare(stacks[lane]->bottom(), Stack::kSize, &Fibers::entry, lane);
 }
 
 void Lockstep::Fibers::switch_to(unsigned from, unsigned to) {
@@ -140,7 +134,7 @@ void Lockstep::Fibers::switch_to(unsigned from, unsigned to) {
   void** const keep = from != kCaller && fiber[from].ended ? nullptr : &fiber[from].fake_stack;
   __sanitizer_start_switch_fiber(keep, fiber[to].bottom, fiber[to].size);
 #endif
-  swapcontext(&fiber[from].context, &fiber[to].context);
+  FiberContext::switch_between(fiber[from].context, fiber[to].context);
   notify_arrival(from, nullptr, nullptr);
 }
 

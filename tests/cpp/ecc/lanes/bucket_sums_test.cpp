@@ -160,8 +160,9 @@ TEST_P(BucketSums, Stops) {
 std::vector<Case> all_cases() {
   std::vector<Case> all;
   for (std::size_t i = 0; i < lanes::point_lane_backends().size(); ++i) {
+    // Brief tests have the widest curve in one kind of lanes.
     for (const CurveId curve : {CurveId::secp256k1, CurveId::brainpool256r1, CurveId::bls12_381}) {
-      all.push_back({i, curve});
+      if (!kBriefTests || i == 0 || curve != CurveId::bls12_381) all.push_back({i, curve});
     }
   }
   return all;

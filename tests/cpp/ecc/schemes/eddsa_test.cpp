@@ -156,6 +156,7 @@ TEST_P(Eddsa, MutationsAreRejected) {
   const auto mutate = [&](auto member) {
     for (std::size_t at = 0; at < (valid.*member)[3].size(); ++at) {
       for (const unsigned bit : {0U, 7U}) {
+        if (kBriefTests && (at % 2 == 0) != (bit == 0)) continue;
         bad.point.push_back(valid.point[3]);
         bad.message.push_back(valid.message[3]);
         bad.signature.push_back(valid.signature[3]);

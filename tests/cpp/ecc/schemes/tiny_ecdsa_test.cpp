@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "ecc/test_calls.hpp"
+#include "support/brief.hpp"
 
 namespace manymod::testing {
 namespace {
@@ -121,6 +122,7 @@ TEST(TinyEcdsa, EveryPairOfNumbers) {
   EccPlan plan = cpu_plan(tiny_curve());
   for (const int d : {1, 50}) {
     for (const int e : {0, 97}) {
+      if (kBriefTests && (d == 1) != (e == 0)) continue;
       std::vector<Bytes> signatures;
       std::vector<bool> expected;
       for (int r = 0; r < 128; ++r) {
@@ -145,7 +147,7 @@ TEST(TinyEcdsa, EveryRecoveryId) {
   constexpr int kE = 45;
   std::array<int, 4> found{};
   for (int r = 1; r < kN; ++r) {
-    for (int s = 1; s < kN; ++s) {
+    for (int s = 1; s < kN; s += kBriefTests ? 3 : 1) {
       for (int id = 0; id < 4; ++id) {
         signatures.push_back(
             {static_cast<std::uint8_t>(r), static_cast<std::uint8_t>(s), static_cast<std::uint8_t>(id)});

@@ -10,6 +10,7 @@
 #include "modmul/ifma52/row.hpp"
 #include "repr/limbs.hpp"
 #include "support/aligned_words.hpp"
+#include "support/brief.hpp"
 #include "support/naive.hpp"
 
 #if MANYMOD_X86_64
@@ -99,7 +100,7 @@ class Ifma52Row : public testing::TestWithParam<std::size_t> {
 
 TEST_P(Ifma52Row, RandomProducts) {
   Generator generate(1);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < (kBriefTests ? 12 : 40); ++round) {
     Limbs n = round % 4 == 0 ? Limbs(digits(), kMask) : odd(generate);
     n.back() &= kMask >> 3;
     const Limbs b = naive::reduce(limbs_of(number(generate, 1)), limbs_of(n));
