@@ -154,7 +154,7 @@ TEST_P(Eddsa, MutationsAreRejected) {
   const SchemeItems valid = signed_items(4);
   SchemeItems bad;
   const auto mutate = [&](auto member) {
-    for (std::size_t at = 0; at < (valid.*member)[3].size(); ++at) {
+    for (std::size_t at = 0; at < (valid.*member)[3].size(); at += kBriefTests ? 3 : 1) {
       for (const unsigned bit : {0U, 7U}) {
         if (kBriefTests && (at % 2 == 0) != (bit == 0)) continue;
         bad.point.push_back(valid.point[3]);
