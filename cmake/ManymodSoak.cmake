@@ -4,7 +4,7 @@
 #
 #   MANYMOD_SOAK_SECONDS   how long the test of ctest runs (`make soak`: an hour)
 
-set(MANYMOD_SOAK_SECONDS 30 CACHE STRING "Seconds that the soak test of ctest runs")
+set(MANYMOD_SOAK_SECONDS 10 CACHE STRING "Seconds that the soak test of ctest runs")
 add_library(manymod_failing_allocations SHARED tests/soak/failing_allocations.cpp)
 manymod_configure_target(manymod_failing_allocations)
 if(NOT manymod_libcrypto)

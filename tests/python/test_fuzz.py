@@ -12,7 +12,7 @@ import pytest
 from tests.fuzz.run import HARNESSES
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = os.environ.get("MANYMOD_FUZZ_SECONDS", "10")
+SECONDS = os.environ.get("MANYMOD_FUZZ_SECONDS", "5")
 #: The same inputs on every machine that is fast enough.
 INPUTS = "20000"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = os.environ.get("MANYMOD_SOAK_SECONDS", "30")
+SECONDS = os.environ.get("MANYMOD_SOAK_SECONDS", "10")
 #: Names the library that lets allocations fail; `make test` builds it where it is looked for by default.
 LIBRARY_VARIABLE = "MANYMOD_FAILING_ALLOCATIONS"
 
