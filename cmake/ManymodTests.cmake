@@ -223,6 +223,7 @@ if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)
   add_dependencies(manymod_older_program manymod)
   add_test(NAME older_program COMMAND manymod_older_program)
   set_tests_properties(exported_symbols installed_package older_program PROPERTIES LABELS package TIMEOUT 300)
+  set_tests_properties(installed_package PROPERTIES COST 120)
 endif()
 
 # Only optimised builds must run on other processors: without inlining, instruction-set files share nearly all functions.
@@ -236,5 +237,5 @@ if(MANYMOD_X86_64 AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MANYMOD_SANITI
            COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_vector_instructions.py"
                    "${CMAKE_OBJDUMP}" "$<TARGET_OBJECTS:manymod_objects>"
            COMMAND_EXPAND_LISTS)
-  set_tests_properties(vector_instructions PROPERTIES LABELS "package;constant_time")
+  set_tests_properties(vector_instructions PROPERTIES LABELS "package;constant_time" COST 150)
 endif()
