@@ -64,7 +64,12 @@ typedef enum mm_hash {
 } mm_hash;
 #define MM_HASH_COUNT 15
 
-/** @return the length of a digest in bytes; 0 for MM_HASH_NONE and unknown values */
+/**
+ * Length of a digest.
+ * @param hash any value
+ * @return the length in bytes; 0 for MM_HASH_NONE and unknown values, and for all in a library built without
+ * libcrypto
+ */
 MM_API size_t mm_hash_size(mm_hash hash);
 
 #ifdef __cplusplus

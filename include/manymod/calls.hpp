@@ -28,8 +28,10 @@ inline namespace wrapper {
 /// A failed call: its status, and the text of mm_last_error() as what().
 class Error : public std::runtime_error {
  public:
+  /// what() is the status' name and `message`.
   Error(mm_status status, const std::string& message)
       : std::runtime_error(std::string(mm_status_name(status)) + ": " + message), status_(status) {}
+  /// MM_ERR_* of the call.
   [[nodiscard]] mm_status status() const noexcept { return status_; }
 
  private:

@@ -46,10 +46,15 @@ typedef enum mm_ecc_form { MM_ECC_WEIERSTRASS = 0, MM_ECC_EDWARDS = 1, MM_ECC_MO
  * A named curve: "P-256", "P-384", "P-521", "secp256k1", "SM2", "brainpoolP256r1", "brainpoolP384r1",
  * "brainpoolP512r1", "BN254", "BLS12-381" (the last two: their groups G1), "Ed25519", "X25519", "Ed448",
  * "X448", and the other names of the standards, such as "secp256r1" and "prime256v1".
+ * @param name the name, or NULL
  * @return the curve, which lives as long as the library; NULL if there is none of this name
  */
 MM_API const mm_ecc_curve* mm_ecc_curve_find(const char* name);
-/** The named curves, in the order of the list above. @return NULL for index >= their number */
+/**
+ * The named curves, in the order in which mm_ecc_curve_find lists them.
+ * @param index 0, 1, ..
+ * @return the curve, which lives as long as the library; NULL for index >= their number
+ */
 MM_API const mm_ecc_curve* mm_ecc_curve_at(size_t index);
 
 /** The numbers of a curve, unsigned and big-endian. Zero-initialise it, then set struct_size. */
@@ -67,12 +72,17 @@ typedef struct mm_ecc_curve_numbers {
  * Create a curve of the caller's own. Weierstrass and Edwards curves only, Edwards curves complete (a a
  * square and b none). Checked: p and n are prime, the curve is not singular, the generator is on it and has
  * order n, n cofactor is within Hasse's bounds.
- * @param curve receives the curve, which the caller destroys; NULL on failure
+ * @param numbers what the curve consists of, which is copied; not NULL. Fields of MM_ECC_MIN_BITS to
+ * MM_ECC_MAX_BITS bits
+ * @param curve   receives the curve, which the caller destroys; NULL on failure
  * @return MM_OK; MM_ERR_KEY if a check fails, which mm_last_error() names; MM_ERR_NULL, MM_ERR_ARGUMENT,
  * MM_ERR_MEMORY, MM_ERR_CRYPTO
  */
 MM_API mm_status mm_ecc_curve_create(const mm_ecc_curve_numbers* numbers, mm_ecc_curve** curve);
-/** Destroy a curve of mm_ecc_curve_create. NULL and named curves are ignored. Plans keep what they need. */
+/**
+ * Destroy a curve of mm_ecc_curve_create. Plans keep what they need of it.
+ * @param curve the curve; NULL and named curves are ignored
+ */
 MM_API void mm_ecc_curve_destroy(mm_ecc_curve* curve);
 
 /** Properties of a curve. */
@@ -89,7 +99,12 @@ typedef struct mm_ecc_curve_info {
   size_t signature_bytes;  /**< of a signature r || s, or of EdDSA; 0 for Montgomery curves */
 } mm_ecc_curve_info;
 
-/** Describe a curve. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
+/**
+ * Describe a curve.
+ * @param curve the curve
+ * @param info  receives the description
+ * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size
+ */
 MM_API mm_status mm_ecc_curve_get_info(const mm_ecc_curve* curve, mm_ecc_curve_info* info);
 
 /* ---- keys ------------------------------------------------------------------------------------------- */
@@ -108,7 +123,9 @@ typedef struct mm_ecc_decode_options {
  * Read a key from PEM or DER, parsed by libcrypto: SEC 1 (EC PRIVATE KEY), PKCS#8 (also encrypted, and with
  * Ed25519, X25519, Ed448, X448), SubjectPublicKeyInfo or an X.509 certificate, whose signature and dates are
  * not checked. Named curves only.
- * @param key receives the key, which the caller destroys; NULL on failure
+ * @param encoded at most INT_MAX bytes
+ * @param options NULL for the defaults
+ * @param key     receives the key, which the caller destroys; NULL on failure
  * @return MM_OK; MM_ERR_KEY if no such key can be read: mm_last_error() then says what was found;
  * MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_MEMORY, MM_ERR_CRYPTO
  */
@@ -122,9 +139,17 @@ typedef struct mm_ecc_key_info {
   mm_bytes public_bytes; /**< SEC 1 uncompressed, or the key of EdDSA, X25519 and X448 */
 } mm_ecc_key_info;
 
-/** Describe a key. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
+/**
+ * Describe a key.
+ * @param key  the key
+ * @param info receives the description
+ * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size
+ */
 MM_API mm_status mm_ecc_key_get_info(const mm_ecc_key* key, mm_ecc_key_info* info);
-/** Destroy a key and zero its private numbers. NULL is allowed. */
+/**
+ * Destroy a key and zero its private numbers.
+ * @param key the key, or NULL
+ */
 MM_API void mm_ecc_key_destroy(mm_ecc_key* key);
 
 /* ---- plans ------------------------------------------------------------------------------------------ */
@@ -141,7 +166,9 @@ typedef struct mm_ecc_plan_options {
 } mm_ecc_plan_options;
 
 /**
- * Create a plan for the curves curves[0 .. count), which may be destroyed before it.
+ * Create a plan for some curves.
+ * @param curves  `count` curves, which may be destroyed before the plan; none may be NULL
+ * @param count   number of curves, at least 1
  * @param options NULL for the defaults
  * @param plan    receives the plan, which the caller destroys; NULL on failure
  * @return MM_OK; MM_ERR_UNKNOWN_VARIANT; MM_ERR_UNUSABLE_VARIANT; MM_ERR_UNKNOWN_DEVICE; MM_ERR_DEVICE if
@@ -149,16 +176,33 @@ typedef struct mm_ecc_plan_options {
  */
 MM_API mm_status mm_ecc_plan_create(const mm_ecc_curve* const* curves, size_t count,
                                     const mm_ecc_plan_options* options, mm_ecc_plan** plan);
-/** Name of the variant that computes items of curve number `curve`. Valid as long as the plan; "" for NULL
- * and for a curve that the plan does not have. */
+/**
+ * Name of the variant that computes items of a curve.
+ * @param plan  the plan, or NULL
+ * @param curve index of the curve in the plan
+ * @return a string that is valid as long as the plan; "" for NULL and for a curve that the plan does not
+ * have
+ */
 MM_API const char* mm_ecc_plan_variant(const mm_ecc_plan* plan, size_t curve);
-/** Destroy a plan. NULL is allowed. None of its calls may be running. */
+/**
+ * Destroy a plan. None of its calls may be running.
+ * @param plan the plan, or NULL
+ */
 MM_API void mm_ecc_plan_destroy(mm_ecc_plan* plan);
 
-/** Names of the variants of point arithmetic that this build has, fastest first, whether or not this machine
- * can run them. @return NULL for index >= their number */
+/**
+ * Names of the variants of point arithmetic that this build has, fastest first, whether or not this machine
+ * can run them.
+ * @param index 0, 1, ..
+ * @return a static string; NULL for index >= their number
+ */
 MM_API const char* mm_ecc_variant_at(size_t index);
-/** Whether this machine can run the variant, and the variant can compute the curve. 0 for unknown names. */
+/**
+ * Whether this machine can run a variant, and the variant can compute a curve.
+ * @param variant its name
+ * @param curve   the curve
+ * @return 1 or 0; 0 for unknown names and for NULL
+ */
 MM_API int mm_ecc_variant_usable(const char* variant, const mm_ecc_curve* curve);
 
 /* ---- calls ------------------------------------------------------------------------------------------ */
@@ -302,20 +346,31 @@ typedef struct mm_ecc_call {
  * status MM_ITEM_ECC_POINT, a bad encoding of the signature MM_ITEM_ECC_SIGNATURE. These two do not make the
  * call fail; any other status than them and MM_OK does, with MM_ERR_ITEMS.
  *
+ * @param plan the plan
+ * @param call the call, see mm_ecc_call
  * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL; MM_ERR_ARGUMENT; MM_ERR_OVERLAP; MM_ERR_CANCELLED; MM_ERR_MEMORY;
  * MM_ERR_DEVICE; MM_ERR_CRYPTO
  */
 MM_API mm_status mm_ecc_run(mm_ecc_plan* plan, const mm_ecc_call* call);
 
 /**
- * The least stride of a call's output: the length of the longest result on the curves that it names. Of the
- * call only its options, `count` and `curve` are read.
- * @param bytes receives it; 0 for verifications
+ * The least stride of a call's output: the length of the longest result on the curves that it names.
+ * @param plan  the plan
+ * @param call  the call, of which only the options, `count` and `curve` are read
+ * @param bytes receives the length; 0 for verifications
  * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for options that mm_ecc_run would refuse
  */
 MM_API mm_status mm_ecc_result_bytes(const mm_ecc_plan* plan, const mm_ecc_call* call, size_t* bytes);
 
-/** mm_ecc_run as an asynchronous call, as mm_rsa_submit. */
+/**
+ * mm_ecc_run as an asynchronous call, as mm_rsa_submit.
+ * @param plan the plan, which must remain until the job has ended
+ * @param call the call, which is copied; its arrays must remain unchanged until the job has ended
+ * @param done NULL, or the completion callback; it may destroy the job
+ * @param user passed to `done`
+ * @param job  receives the job, which the caller destroys; NULL on failure
+ * @return as mm_plan_submit
+ */
 MM_API mm_status mm_ecc_submit(mm_ecc_plan* plan, const mm_ecc_call* call, mm_done_fn done, void* user,
                                mm_job** job);
 

@@ -41,11 +41,12 @@ struct Numbers {
 /// A curve: a named one, or one of the caller's own. Immutable; copies share it.
 class Curve {
  public:
-  /// @throws Error with MM_ERR_ARGUMENT if there is none of this name
+  /// The curve that mm_ecc_curve_find knows by `name`.
+  /// @throws Error with MM_ERR_ARGUMENT if there is none
   explicit Curve(const std::string& name) : curve_(mm_ecc_curve_find(name.c_str()), [](const auto*) {}) {
     if (!curve_) throw Error(MM_ERR_ARGUMENT, "manymod::ecc::Curve: there is no curve " + name);
   }
-  /// @throws Error as mm_ecc_curve_create
+  /// A curve of these `numbers`. @throws Error as mm_ecc_curve_create
   explicit Curve(const Numbers& numbers) {
     using wrapper::detail::view_of;
     mm_ecc_curve_numbers given{};
@@ -63,9 +64,10 @@ class Curve {
     curve_ =
         std::shared_ptr<const mm_ecc_curve>(curve, [curve](const auto*) { mm_ecc_curve_destroy(curve); });
   }
-  /// A curve that something else owns, such as that of a key.
+  /// A curve that something else owns, such as that of a key: `named` must outlive all copies.
   explicit Curve(const mm_ecc_curve* named) : curve_(named, [](const auto*) {}) {}
 
+  /// Name, form and sizes.
   [[nodiscard]] mm_ecc_curve_info info() const {
     mm_ecc_curve_info info{};
     info.struct_size = sizeof info;
@@ -82,7 +84,9 @@ class Curve {
 /// A key from PEM or DER. Immutable; its private numbers are zeroed on destruction.
 class Key {
  public:
+  /// @param encoded the key
   /// @param password of an encrypted key; a view with data() == nullptr means no password
+  /// @param public_only as in mm_ecc_decode_options
   /// @throws Error with MM_ERR_KEY if there is no usable key in it, else as mm_ecc_key_decode
   explicit Key(std::string_view encoded, std::string_view password = {}, bool public_only = false) {
     mm_ecc_decode_options options{};
@@ -100,6 +104,7 @@ class Key {
     check(mm_ecc_key_get_info(key_.get(), &info));
     return info;
   }
+  /// Its curve alone.
   [[nodiscard]] Curve curve() const { return Curve(info().curve); }
 
  private:
@@ -276,13 +281,15 @@ using VerifyJob = wrapper::detail::BasicJob<detail::VerifyCall>;
 
 /// Owns an mm_ecc_plan: curves on a device. Several threads may run calls on one plan.
 ///
-/// An item without a result is empty and has a status in *statuses; if `statuses` is NULL the call throws
-/// Error with MM_ERR_ITEMS instead. `progress` of an asynchronous call is called on the job's thread, and its
-/// plan and operands must remain unchanged until it has ended.
+/// In all calls `options` has the choices of mm_ecc_call. An item without a result is empty and has a status
+/// in *statuses; if `statuses` is NULL the call throws Error with MM_ERR_ITEMS instead. `progress` of an
+/// asynchronous call is called on the job's thread, and its plan and operands must remain unchanged until it
+/// has ended.
 /// @throws Error as mm_ecc_run, with MM_ERR_ARGUMENT also if there is not one curve index for each item
 class Plan {
  public:
-  /// A plan for these curves, which may be destroyed before it. @throws Error as mm_ecc_plan_create
+  /// A plan for `curves`, which may be destroyed before it, on the device of `placement`.
+  /// @throws Error as mm_ecc_plan_create
   explicit Plan(std::span<const Curve> curves, const Placement& placement = {}) {
     mm_ecc_plan_options options{};
     options.struct_size = sizeof options;
@@ -297,17 +304,18 @@ class Plan {
     plan_.reset(plan);
     for (const Curve& curve : curves) longest_ = std::max(longest_, longest_result(curve.info()));
   }
+  /// A plan for one `curve`.
   explicit Plan(const Curve& curve, const Placement& placement = {})
       : Plan(std::span(&curve, 1), placement) {}
 
-  /// Any operation on `count` items whose results are byte strings.
+  /// Any operation `op` on `count` items of `operands` whose results are byte strings.
   [[nodiscard]] std::vector<Bytes> run(mm_ecc_op op, std::size_t count, const Operands& operands,
                                        const Options& options = {},
                                        std::vector<mm_status>* statuses = nullptr) {
     detail::BytesCall call(op, count, operands, options, longest(options), {});
     return call.finish(mm_ecc_run(plan_.get(), call.get()), statuses);
   }
-  /// Verdicts of MM_ECC_VERIFY; of MM_ECC_VERIFY_ALL one.
+  /// Verdicts on `count` items of `operands`, where `op` is MM_ECC_VERIFY; of MM_ECC_VERIFY_ALL one.
   [[nodiscard]] std::vector<bool> run_verification(mm_ecc_op op, std::size_t count, const Operands& operands,
                                                    const Options& options = {},
                                                    std::vector<mm_status>* statuses = nullptr) {
@@ -315,13 +323,14 @@ class Plan {
     return call.finish(mm_ecc_run(plan_.get(), call.get()), statuses);
   }
 
-  /// Public keys on curve 0. Timing: constant-time.
+  /// Public keys of `secrets` on curve 0. Timing: constant-time.
   [[nodiscard]] std::vector<Bytes> public_keys(std::span<const Bytes> secrets, const Options& options = {}) {
     Operands operands;
     operands.secrets = secrets;
     return run(MM_ECC_PUBLIC_KEY, secrets.size(), operands, options);
   }
-  /// Signatures by keys on curve 0: one for each message, or one for all. Timing: constant-time in the keys.
+  /// Signatures of `messages` by `secrets`, keys on curve 0: one for each message, or one for all. Timing:
+  /// constant-time in the keys.
   [[nodiscard]] std::vector<Bytes> sign(std::span<const Bytes> secrets, std::span<const Bytes> messages,
                                         const Options& options = {}) {
     Operands operands;
@@ -334,12 +343,14 @@ class Plan {
   /// the initiator sends. Timing: constant-time in the keys.
   /// @param operands secrets; nonces, the own ephemeral private keys, one for each item; points and seconds,
   /// the other sides' public keys and ephemeral public keys; contexts and peer_contexts, the ids
+  /// @param options key_bytes, confirm and responder
+  /// @param statuses as in run()
   [[nodiscard]] std::vector<Bytes> sm2_exchange(const Operands& operands, Options options,
                                                 std::vector<mm_status>* statuses = nullptr) {
     options.nonces = MM_ECC_NONCE_GIVEN;
     return run(MM_ECC_SM2_EXCHANGE, operands.nonces.size(), operands, options, statuses);
   }
-  /// Whether each signature by keys on curve 0 is valid. Timing: variable-time.
+  /// Whether each of `signatures` of `messages` by `keys` on curve 0 is valid. Timing: variable-time.
   [[nodiscard]] std::vector<bool> verify(std::span<const Bytes> keys, std::span<const Bytes> messages,
                                          std::span<const Bytes> signatures, const Options& options = {},
                                          std::vector<mm_status>* statuses = nullptr) {
@@ -350,13 +361,15 @@ class Plan {
     return run_verification(MM_ECC_VERIFY, messages.size(), operands, options, statuses);
   }
 
-  /// The same as asynchronous calls. @throws Error as mm_ecc_submit
+  /// run() with `op`, `count` and `operands` as an asynchronous call. @throws Error as mm_ecc_submit
   [[nodiscard]] Job submit(mm_ecc_op op, std::size_t count, const Operands& operands,
                            const Options& options = {}, Progress progress = {}) {
     return Job(detail::Submitter{plan_.get()},
                std::make_shared<detail::BytesCall>(op, count, operands, options, longest(options),
                                                    std::move(progress)));
   }
+  /// run_verification() with `op`, `count` and `operands` as an asynchronous call. @throws Error as
+  /// mm_ecc_submit
   [[nodiscard]] VerifyJob submit_verification(mm_ecc_op op, std::size_t count, const Operands& operands,
                                               const Options& options = {}, Progress progress = {}) {
     return VerifyJob(detail::Submitter{plan_.get()},

@@ -20,10 +20,12 @@ inline namespace wrapper {
 /// Owns `count` signed integers of `width` limbs each.
 class Batch {
  public:
-  /// `count` zeros.
+  /// `count` zeros of `width` limbs each.
   Batch(std::size_t count, std::size_t width) : width_(width), limbs_(count * width), negative_(count) {}
 
+  /// Number of integers.
   [[nodiscard]] std::size_t size() const noexcept { return negative_.size(); }
+  /// Limbs of each.
   [[nodiscard]] std::size_t width() const noexcept { return width_; }
 
   /// Limbs of item i, 0 <= i < size().
@@ -35,11 +37,13 @@ class Batch {
   }
   /// Sign of item i, 0 <= i < size().
   [[nodiscard]] bool negative(std::size_t i) const { return negative_[i] != 0; }
+  /// Set the sign of item i, which should not be 0: true for `negative`.
   void set_negative(std::size_t i, bool negative) { negative_[i] = negative ? 1 : 0; }
 
-  /// All limbs, item after item, and one sign byte per item.
+  /// All limbs, item after item.
   [[nodiscard]] std::span<std::uint64_t> limbs() noexcept { return limbs_; }
   [[nodiscard]] std::span<const std::uint64_t> limbs() const noexcept { return limbs_; }
+  /// A byte for each item, 1 for a negative one.
   [[nodiscard]] std::span<std::uint8_t> signs() noexcept { return negative_; }
   [[nodiscard]] std::span<const std::uint8_t> signs() const noexcept { return negative_; }
 
@@ -65,13 +69,17 @@ class View {
                     "manymod::View: one sign per integer is needed");
     view_ = {limbs.data(), count, width, width, negative.empty() ? nullptr : negative.data()};
   }
+  /// All integers of `batch`.
   View(const Batch& batch)  // NOLINT(google-explicit-constructor): a batch is its own view
       : View(batch.limbs(), batch.width(), batch.signs()) {}
-  /// A view of any stride.
+  /// A `view` of any stride.
   explicit View(const mm_view& view) : view_(view) {}
 
+  /// Number of integers.
   [[nodiscard]] std::size_t size() const noexcept { return view_.count; }
+  /// Limbs of each.
   [[nodiscard]] std::size_t width() const noexcept { return view_.width; }
+  /// The view of the C ABI.
   [[nodiscard]] const mm_view& get() const noexcept { return view_; }
 
  private:

@@ -38,7 +38,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "manymod/hardware.h"
 #include "manymod/status.h"
+#include "manymod/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,69 +49,6 @@ extern "C" {
 #define MM_VERSION_MAJOR 0
 #define MM_VERSION_MINOR 1
 #define MM_VERSION_PATCH 0
-
-/** Largest width of a modulus in bits; on GPUs 8192. Bases may be wider, exponents up to 2^32 - 64 bits. */
-#define MM_MAX_MODULUS_BITS 16384
-
-/** Operations. x, y, z, n: the item's first, second and third operand and modulus. With terms: x_t, y_t for
- * 0 <= t < terms. */
-typedef enum mm_op {
-  MM_OP_ADDMOD = 0,            /**< x + y mod n */
-  MM_OP_SUBMOD = 1,            /**< x - y mod n */
-  MM_OP_NEGMOD = 2,            /**< -x mod n */
-  MM_OP_MULMOD = 3,            /**< x * y mod n */
-  MM_OP_SQRMOD = 4,            /**< x^2 mod n */
-  MM_OP_POWMOD = 5,            /**< x^y mod n, y of any sign */
-  MM_OP_INVMOD = 6,            /**< x^-1 mod n */
-  MM_OP_MULTI_POWMOD = 7,      /**< prod_{t < terms} x_t^(y_t) mod n */
-  MM_OP_FIXED_BASE_POWMOD = 8, /**< g^y mod n with a precomputed comb of g; see mm_fixed_base */
-  MM_OP_FMAMOD = 9,            /**< x * y + z mod n */
-  MM_OP_SUMMOD = 10,           /**< sum_{t < terms} x_t mod n */
-  MM_OP_PRODMOD = 11,          /**< prod_{t < terms} x_t mod n */
-  MM_OP_DOTMOD = 12            /**< sum_{t < terms} x_t * y_t mod n */
-} mm_op;
-#define MM_OP_COUNT 13
-
-/**
- * Timing class. MM_TIMING_PUBLIC is variable-time. MM_TIMING_SECRET is constant-time and offered for every
- * operation but MM_OP_MULTI_POWMOD: time and memory accesses depend only on the number of items, the widths
- * of the arrays, the signs, the statuses, and for each modulus its bit length, its parity and whether it is
- * 0, 1 or -1. It needs odd moduli. A variant that is not constant-time is never used for it.
- * docs/security.md states what is covered.
- */
-typedef enum mm_timing { MM_TIMING_PUBLIC = 0, MM_TIMING_SECRET = 1 } mm_timing;
-
-/** How the items of a batch use moduli. */
-typedef enum mm_modulus_kind {
-  MM_MODULUS_EACH = 0,  /**< one modulus per item */
-  MM_MODULUS_SHARED = 1 /**< one modulus for the whole batch; its precomputation is kept in the plan */
-} mm_modulus_kind;
-
-/** A batch that is read. */
-typedef struct mm_view {
-  const uint64_t* limbs;
-  size_t count;            /**< the batch size, or 1 for one integer that every item uses */
-  size_t width;            /**< limbs per item, >= 1 */
-  size_t stride;           /**< limbs from one item to the next, >= width; 0 means width */
-  const uint8_t* negative; /**< NULL: no item is negative; else `count` bytes, nonzero for a negative item */
-} mm_view;
-
-/** A batch that is written. Results are zero-extended to `width`. */
-typedef struct mm_result {
-  uint64_t* limbs;
-  size_t count;      /**< the batch size */
-  size_t width;      /**< limbs per item, >= the width of the modulus view */
-  size_t stride;     /**< limbs from one item to the next, >= width; 0 means width */
-  uint8_t* negative; /**< `count` bytes, 1 for a negative result, else 0. May be NULL if the modulus view has
-                        no signs */
-} mm_result;
-
-/**
- * Progress callback, called on the thread that computes the call about every 100 ms, if at all.
- * @return 0 to continue, any other value to stop: the call then returns MM_ERR_CANCELLED within a fraction of
- *         a second
- */
-typedef int (*mm_progress_fn)(size_t items_done, size_t items_total, void* user);
 
 /** Flags for mm_call.on_device: the arrays whose limbs are in the memory of a CUDA device. The flag of an
  * array that the operation does not use is ignored. */
@@ -167,10 +106,10 @@ typedef struct mm_plan mm_plan;
 
 /**
  * Create a plan. Its variants are resolved here, once.
- * @param plan receives the plan, which the caller destroys; NULL on failure
+ * @param options what the plan is for; not NULL, and not needed afterwards
+ * @param plan    receives the plan, which the caller destroys; NULL on failure
  * @return MM_OK; MM_ERR_NULL, MM_ERR_ARGUMENT; MM_ERR_UNKNOWN_VARIANT, MM_ERR_UNUSABLE_VARIANT,
- *         MM_ERR_UNKNOWN_DEVICE; MM_ERR_TUNING if MANYMOD_TUNING names a bad file; MM_ERR_DEVICE,
- *         MM_ERR_MEMORY
+ * MM_ERR_UNKNOWN_DEVICE; MM_ERR_TUNING if MANYMOD_TUNING names a bad file; MM_ERR_DEVICE, MM_ERR_MEMORY
  */
 MM_API mm_status mm_plan_create(const mm_plan_options* options, mm_plan** plan);
 
@@ -178,25 +117,36 @@ MM_API mm_status mm_plan_create(const mm_plan_options* options, mm_plan** plan);
  * Compute one call and return when it is complete; its arrays must remain unchanged meanwhile. With
  * MM_MODULUS_SHARED the precomputed data of the last modulus is kept. Timing: by the plan's timing class.
  * Several threads may run calls on one plan.
+ * @param plan the plan
+ * @param call operands and where results go, see mm_call
  * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_OVERLAP (nothing was written);
- *         MM_ERR_CANCELLED (items with status MM_OK are valid); MM_ERR_UNKNOWN_DEVICE, _DEVICE, _MEMORY
+ * MM_ERR_CANCELLED (items with status MM_OK are valid); MM_ERR_UNKNOWN_DEVICE, _DEVICE, _MEMORY
  */
 MM_API mm_status mm_plan_run(mm_plan* plan, const mm_call* call);
 
-/** Name of the variant that the plan uses for large batches whose moduli are of the plan's kind, such as
- * "ifma52.avx512". Valid as long as the plan; "" for NULL. */
+/**
+ * Name of the variant that the plan uses for large batches whose moduli are of the plan's kind, such as
+ * "ifma52.avx512".
+ * @param plan the plan, or NULL
+ * @return a string that is valid as long as the plan; "" for NULL
+ */
 MM_API const char* mm_plan_variant(const mm_plan* plan);
 
 /**
- * Name of the variant for a batch of `items` items whose moduli have the same number of limbs. Items left
- * over after the last full vector go to the variant chosen for that number of items, and items that a variant
- * does not accept (even moduli, negative exponents) go to one that does. A call with one modulus on a plan of
- * kind MM_MODULUS_EACH may use another variant (see mm_variant_info.shared_modulus_ops). Valid as long as the
- * plan. Returns "" for NULL.
+ * Name of the variant for a batch whose moduli have the same number of limbs. Items left over after the last
+ * full vector go to the variant chosen for that number of items, and items that a variant does not accept
+ * (even moduli, negative exponents) go to one that does. A call with one modulus on a plan of kind
+ * MM_MODULUS_EACH may use another variant (see mm_variant_info.shared_modulus_ops).
+ * @param plan  the plan, or NULL
+ * @param items number of items
+ * @return a string that is valid as long as the plan; "" for NULL
  */
 MM_API const char* mm_plan_variant_for(const mm_plan* plan, size_t items);
 
-/** Destroy a plan and zero its precomputed data. NULL is allowed. No call of the plan may be running. */
+/**
+ * Destroy a plan and zero its precomputed data. No call of the plan may be running.
+ * @param plan the plan, or NULL
+ */
 MM_API void mm_plan_destroy(mm_plan* plan);
 
 /**
@@ -214,36 +164,50 @@ typedef struct mm_job mm_job;
 typedef void (*mm_done_fn)(mm_status status, void* user);
 
 /**
- * Queue a call and return without waiting for it. *call is copied; the arrays that it points to and the plan
- * must remain unchanged until the job has ended. The progress callback is called on the job's thread.
+ * Queue a call and return without waiting for it. The arrays that *call points to and the plan must remain
+ * unchanged until the job has ended. The progress callback is called on the job's thread.
+ * @param plan the plan
+ * @param call the call, which is copied
  * @param done NULL, or the completion callback; it may destroy the job
+ * @param user passed to `done`
  * @param job  receives the job, which the caller destroys; NULL on failure
  * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size; MM_ERR_MEMORY if memory or threads
- *         are short; MM_ERR_CANCELLED while the process exits. After a failure `done` is not called. Every
- *         other error of the call is the job's outcome.
+ * are short; MM_ERR_CANCELLED while the process exits. After a failure `done` is not called. Every other
+ * error of the call is the job's outcome.
  */
 MM_API mm_status mm_plan_submit(mm_plan* plan, const mm_call* call, mm_done_fn done, void* user,
                                 mm_job** job);
 
-/** @return 1 if the job has ended and its `done` has returned, else 0; 1 for NULL and, in a forked child, for
- * a job of the parent */
+/**
+ * Whether a job has ended.
+ * @param job the job, or NULL
+ * @return 1 if the job has ended and its `done` has returned, else 0; 1 for NULL and, in a forked child, for
+ * a job of the parent
+ */
 MM_API int mm_job_ended(const mm_job* job);
 
 /**
  * Wait until the job has ended.
+ * @param job the job
  * @return the outcome that mm_plan_run would have returned, described by mm_last_error(); MM_ERR_NULL;
- *         MM_ERR_ARGUMENT if the job has not ended and the caller is a callback of a job, or if it had not
- *         ended when this process was forked
+ * MM_ERR_ARGUMENT if the job has not ended and the caller is a callback of a job, or if it had not ended
+ * when this process was forked
  */
 MM_API mm_status mm_job_wait(mm_job* job);
 
-/** Ask the job to stop, as a progress callback would: it stops within a fraction of a second, and a short
+/**
+ * Ask the job to stop, as a progress callback would: it stops within a fraction of a second, and a short
  * call may complete. A job that has not begun ends at once with MM_ERR_CANCELLED; every item status is
- * MM_ITEM_NOT_COMPUTED, and no results are written. NULL is allowed. */
+ * MM_ITEM_NOT_COMPUTED, and no results are written.
+ * @param job the job, or NULL
+ */
 MM_API void mm_job_cancel(mm_job* job);
 
-/** Wait until the job has ended, then destroy it. NULL is allowed. In a callback of a job it does not wait:
- * the job continues without its handle. */
+/**
+ * Wait until the job has ended, then destroy it. In a callback of a job it does not wait: the job continues
+ * without its handle.
+ * @param job the job, or NULL
+ */
 MM_API void mm_job_destroy(mm_job* job);
 
 /** One base g and one modulus n with a precomputed comb, for powers g^y mod n. */
@@ -264,204 +228,72 @@ typedef struct mm_fixed_base_options {
 
 /**
  * Precompute a comb.
+ * @param options    what the object is for; not NULL, and not needed afterwards
  * @param base       one item, of any width and sign; copied
  * @param modulus    one item, nonzero; it must be odd in MM_TIMING_SECRET; copied
  * @param fixed_base receives the object, which the caller destroys; NULL on failure
  * @return MM_OK; MM_ERR_ARGUMENT also for a modulus that is zero, too wide, or even in MM_TIMING_SECRET;
- *         MM_ERR_CANCELLED if the progress callback requested a stop; else as mm_plan_create
+ * MM_ERR_CANCELLED if the progress callback requested a stop; else as mm_plan_create
  */
 MM_API mm_status mm_fixed_base_create(const mm_fixed_base_options* options, const mm_view* base,
                                       const mm_view* modulus, mm_fixed_base** fixed_base);
 
 /**
- * result_i = g^(y_i) mod n for 0 <= i < call->count; call->x and call->modulus are ignored. In
- * MM_TIMING_SECRET the width of y must not exceed exponent_bits rounded up to whole limbs. Several threads
- * may call this on one object.
+ * result_i = g^(y_i) mod n for 0 <= i < call->count. In MM_TIMING_SECRET the width of y must not exceed
+ * exponent_bits rounded up to whole limbs. Several threads may call this on one object.
+ * @param fixed_base the object
+ * @param call       exponents in `y`, and where results go; `x` and `modulus` are ignored
  * @return as mm_plan_run
  */
 MM_API mm_status mm_fixed_base_powmod(mm_fixed_base* fixed_base, const mm_call* call);
 
-/** mm_fixed_base_powmod as an asynchronous call; see mm_plan_submit. */
+/**
+ * mm_fixed_base_powmod as an asynchronous call; see mm_plan_submit.
+ * @param fixed_base the object, which must remain until the job has ended
+ * @param call       as in mm_fixed_base_powmod; copied
+ * @param done       NULL, or the completion callback; it may destroy the job
+ * @param user       passed to `done`
+ * @param job        receives the job, which the caller destroys; NULL on failure
+ * @return as mm_plan_submit
+ */
 MM_API mm_status mm_fixed_base_submit(mm_fixed_base* fixed_base, const mm_call* call, mm_done_fn done,
                                       void* user, mm_job** job);
 
-/** Name of the variant for large batches. Valid as long as the object; "" for NULL. */
+/**
+ * Name of the variant for large batches.
+ * @param fixed_base the object, or NULL
+ * @return a string that is valid as long as the object; "" for NULL
+ */
 MM_API const char* mm_fixed_base_variant(const mm_fixed_base* fixed_base);
 
-/** Name of the variant for `exponents` nonnegative exponents. The first call that uses another variant than
- * mm_fixed_base_variant's computes a comb for it, which the object keeps. Valid as long as the object; "" for
- * NULL. */
+/**
+ * Name of the variant for this number of exponents. The first call that uses another variant than
+ * mm_fixed_base_variant's computes a comb for it, which the object keeps.
+ * @param fixed_base the object, or NULL
+ * @param exponents  number of nonnegative exponents
+ * @return a string that is valid as long as the object; "" for NULL
+ */
 MM_API const char* mm_fixed_base_variant_for(const mm_fixed_base* fixed_base, size_t exponents);
 
-/** Destroy the object and zero its combs. NULL is allowed. None of its calls may be running. */
+/**
+ * Destroy the object and zero its combs. None of its calls may be running.
+ * @param fixed_base the object, or NULL
+ */
 MM_API void mm_fixed_base_destroy(mm_fixed_base* fixed_base);
 
 /** @return the number of CPU threads of plans whose `threads` is 0; initially the number of CPUs that this
  * process may use */
 MM_API unsigned mm_get_threads(void);
 
-/** Set that number for the process. 0 restores the initial value; values above 1024 are taken as 1024.
- * @return the new number */
+/**
+ * Set the number of CPU threads of plans whose `threads` is 0, for the process.
+ * @param threads 0 restores the initial value; values above 1024 are taken as 1024
+ * @return the new number
+ */
 MM_API unsigned mm_set_threads(unsigned threads);
 
-/** Where a variant runs. */
-typedef enum mm_backend { MM_BACKEND_CPU = 0, MM_BACKEND_CUDA = 1, MM_BACKEND_OPENCL = 2 } mm_backend;
-
-/** Bits of mm_variant_info.traits. */
-typedef enum mm_variant_trait {
-  MM_VARIANT_COMPARISON_ONLY = 1, /**< registered for comparison: selected by its name or a tuning row only */
-  MM_VARIANT_WANTS_FAST_DOUBLES = 2 /**< not selected for a GPU whose FP64 is much slower than its FP32 */
-} mm_variant_trait;
-
-/** A registered variant: technique, backend and shape. Strings live as long as the process. */
-typedef struct mm_variant_info {
-  size_t struct_size;    /**< set by the caller to sizeof(mm_variant_info); no more bytes are written */
-  const char* name;      /**< "scalar64.adx" */
-  const char* technique; /**< "scalar64" */
-  mm_backend backend;
-  unsigned public_ops;           /**< bit 1 << op is set if the variant offers mm_op `op` variable-time */
-  unsigned secret_ops;           /**< the same for constant-time operations */
-  size_t min_bits, max_bits;     /**< range of modulus widths */
-  unsigned instances;            /**< instances that one thread or thread group computes side by side */
-  unsigned threads_per_instance; /**< 1 on CPUs; threads of a group on GPUs */
-  const char* needs;             /**< required hardware features: "bmi2 adx"; "" for none */
-  const char* summary;           /**< one line of text */
-  int usable;                    /**< 1 if the variant can run on this machine */
-  const char* reason;            /**< why it is not usable; "" if it is */
-  unsigned shared_modulus_ops;   /**< those of its operations that it computes in variable time only for several
-                                    items with one shared modulus */
-  uint64_t traits;               /**< mm_variant_trait bits */
-} mm_variant_info;
-
-/** @return the number of registered variants, constant for a build */
-MM_API size_t mm_variant_count(void);
-/** Describe a variant. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for index >= mm_variant_count() or an
- * invalid struct_size */
-MM_API mm_status mm_variant_get(size_t index, mm_variant_info* info);
-
-/**
- * Use the rows of a tuning file (docs/environment.md) instead of the built-in ones for plans that are created
- * from now on, in the whole process. Rows that name unknown variants are skipped, see mm_tuning_info.notes.
- * @param path NULL restores the built-in rows
- * @return MM_OK; MM_ERR_TUNING for a missing or malformed file, in which case nothing changes
+/** @return the version of the library, such as "0.1.0", a static string; that of the headers is MM_VERSION_*
  */
-MM_API mm_status mm_tuning_load(const char* path);
-
-/** The tuning table in use. Strings live as long as the process. */
-typedef struct mm_tuning_info {
-  size_t struct_size;    /**< set by the caller to sizeof(mm_tuning_info); no more bytes are written */
-  const char* source;    /**< path of the file; "" for the built-in rows alone */
-  const char* processor; /**< the processor on which it was measured */
-  const char* date;      /**< the date of the measurement */
-  const char* notes;     /**< the parts of the file that were skipped and why, one line each; "" for none */
-  size_t rows;           /**< number of rows */
-} mm_tuning_info;
-
-/** Describe the tuning table in use. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size;
- * MM_ERR_TUNING if MANYMOD_TUNING names a bad file */
-MM_API mm_status mm_tuning_get_info(mm_tuning_info* info);
-
-/** One row of a tuning table. Among the rows that match the operation, timing class and width, the first one
- * whose variant can run and whose min_items does not exceed the number of items is the dispatcher's choice.
- * Strings live as long as the process. */
-typedef struct mm_tuning_row {
-  size_t struct_size; /**< set by the caller to sizeof(mm_tuning_row); no more bytes are written */
-  mm_op op;
-  mm_timing timing;
-  size_t min_bits, max_bits; /**< range of modulus widths */
-  size_t min_items;          /**< least number of items, of moduli of one length, that the row applies to */
-  const char* variant;       /**< name of the variant */
-  const char* evidence;      /**< the measurement that the row rests on */
-} mm_tuning_row;
-
-/**
- * Describe a row of the tuning table in use. Each call reads the table in use at that moment: if another
- * thread loads a table between mm_tuning_get_info and the last mm_tuning_get, the rows may come from
- * different tables, which a second mm_tuning_get_info reveals by another `notes` pointer. Returned strings
- * stay valid.
- * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for index >= mm_tuning_info.rows or an invalid struct_size;
- *         MM_ERR_TUNING
- */
-MM_API mm_status mm_tuning_get(size_t index, mm_tuning_row* row);
-
-/** A device: the CPU or a GPU. Strings live as long as the process. */
-typedef struct mm_device_info {
-  size_t struct_size; /**< set by the caller to sizeof(mm_device_info); no more bytes are written */
-  const char* name;   /**< name for mm_plan_options.device: "cpu"; "cuda:0" and "opencl:0" for the
-                         devices with device index 0 of these backends */
-  const char* model;  /**< "Intel(R) Xeon(R) Processor" */
-  mm_backend backend;
-  const char* features; /**< separated by spaces. Of a CPU, instruction-set features: "bmi2 adx avx2 avx512f
-                           avx512ifma", and last "unknown-in-MANYMOD_HIDE_CPU:NAME" for each name in that
-                           variable that is not a feature. Of a CUDA device, the compute capability: "sm_90".
-                           Of an OpenCL device: "cpu", or "gpu" for all others */
-  unsigned units; /**< CPUs that this process may use, or multiprocessors or compute units of the GPU; 0 if
-                     unknown */
-  uint64_t memory_bytes; /**< physical memory; 0 if unknown */
-  const char* obstacle;  /**< why the device is not usable; "" if it is */
-  unsigned device_index; /**< K of "cuda:K", as in mm_call, and of "opencl:K"; 0 for the CPU */
-} mm_device_info;
-
-/** @return the number of devices, constant for a process: 1 for the CPU, plus the GPUs found */
-MM_API size_t mm_device_count(void);
-/** Describe the device at a position in the list of devices: position 0 is the CPU, the GPUs follow by device
- * index. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for position >= mm_device_count() or an invalid
- * struct_size */
-MM_API mm_status mm_device_get(size_t position, mm_device_info* info);
-
-/** CUDA support of this build and this machine. Strings live as long as the process. */
-typedef struct mm_cuda_info {
-  size_t struct_size;   /**< set by the caller to sizeof(mm_cuda_info); no more bytes are written */
-  int built;            /**< 1 if the library contains code for CUDA devices */
-  const char* driver;   /**< newest CUDA version that the driver supports: "13.0"; "" without a driver */
-  const char* obstacle; /**< why there is no CUDA device; "" if there is one */
-} mm_cuda_info;
-
-/** Describe the CUDA support. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
-MM_API mm_status mm_cuda_get_info(mm_cuda_info* info);
-
-/** OpenCL support of this machine. Strings live as long as the process. */
-typedef struct mm_opencl_info {
-  size_t struct_size;   /**< set by the caller to sizeof(mm_opencl_info); no more bytes are written */
-  const char* version;  /**< newest OpenCL version of a device: "3.0"; "" without a device */
-  const char* obstacle; /**< why there is no OpenCL device; "" if there is one */
-} mm_opencl_info;
-
-/** Describe the OpenCL support. This loads the OpenCL drivers, as mm_device_count, mm_device_get and
- * mm_variant_get do: children that are forked off afterwards cannot use OpenCL devices.
- * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
-MM_API mm_status mm_opencl_get_info(mm_opencl_info* info);
-
-/**
- * Allocate memory on the CUDA device with this device index, for programs without a CUDA library of their
- * own. The memory is aligned to 256 bytes and not initialised.
- * @param address receives the address, to be freed by mm_device_free; NULL on failure and for 0 bytes
- * @return MM_OK; MM_ERR_NULL; MM_ERR_UNKNOWN_DEVICE; MM_ERR_DEVICE; MM_ERR_MEMORY
- */
-MM_API mm_status mm_device_allocate(unsigned device_index, size_t bytes, void** address);
-
-/** Wait for all work on the device, then zero and free memory of mm_device_allocate. NULL is allowed.
- * @return MM_OK; MM_ERR_ARGUMENT for an address that mm_device_allocate did not return or that is freed
- *         already; else as mm_device_allocate */
-MM_API mm_status mm_device_free(unsigned device_index, void* address);
-
-/** Direction of mm_device_copy. */
-typedef enum mm_copy_direction {
-  MM_COPY_TO_DEVICE = 0, /**< from host memory to the device */
-  MM_COPY_TO_HOST = 1,   /**< from the device to host memory */
-  MM_COPY_ON_DEVICE = 2  /**< from the device to the same device */
-} mm_copy_direction;
-
-/**
- * Copy bytes on the legacy default stream and return when the copy is complete. Device addresses may point
- * anywhere into the device's memory, whichever library allocated it. The ranges must not overlap.
- * @return MM_OK; MM_ERR_ARGUMENT for an unknown direction or a device address that is not in the device's
- *         memory; else as mm_device_allocate
- */
-MM_API mm_status mm_device_copy(unsigned device_index, void* to, const void* from, size_t bytes,
-                                mm_copy_direction direction);
-
-/** Version of the library, such as "0.1.0"; that of the headers is MM_VERSION_*. A static string. */
 MM_API const char* mm_version(void);
 
 #ifdef __cplusplus

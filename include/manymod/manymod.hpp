@@ -118,7 +118,8 @@ using Job = detail::BasicJob<detail::OwnedCall>;
 /// Owns an mm_plan. Several threads may run calls on one plan.
 class Plan {
  public:
-  /// A plan for moduli of up to `modulus_bits` bits. @throws Error as mm_plan_create
+  /// A plan for `op` and moduli of up to `modulus_bits` bits; `kind`, `timing` and `placement` as in
+  /// mm_plan_options. @throws Error as mm_plan_create
   Plan(Op op, std::size_t modulus_bits, ModulusKind kind = ModulusKind::each, Timing timing = Timing::public_,
        const Placement& placement = {}) {
     mm_plan_options options{};
@@ -135,8 +136,9 @@ class Plan {
     plan_.reset(plan);
   }
 
-  /// Results in batch order, as wide as the modulus. An item without a result is 0 and has a status in
-  /// *statuses; if `statuses` is NULL the call throws Error with MM_ERR_ITEMS instead.
+  /// Results for `operands` in batch order, as wide as the modulus; `progress` may be empty. An item without
+  /// a result is 0 and has a status in *statuses; if `statuses` is NULL the call throws Error with
+  /// MM_ERR_ITEMS instead.
   /// @throws Error as mm_plan_run
   Batch run(const Operands& operands, std::vector<mm_status>* statuses = nullptr,
             const Progress& progress = {}) {
@@ -144,7 +146,7 @@ class Plan {
                             detail::count_of(operands), operands.modulus.width(), statuses, progress);
   }
 
-  /// The same as an asynchronous call. `progress` is called on the job's thread. @throws Error as
+  /// The same `operands` as an asynchronous call. `progress` is called on the job's thread. @throws Error as
   /// mm_plan_submit
   [[nodiscard]] Job submit(const Operands& operands, const Progress& progress = {}) {
     return {[this](const mm_call* call, mm_done_fn done, void* user, mm_job** job) {
@@ -154,7 +156,7 @@ class Plan {
                                                 operands.modulus.width(), progress)};
   }
 
-  /// Run a call of the C ABI, which writes to the caller's arrays. @return as mm_plan_run
+  /// Run a `call` of the C ABI, which writes to the caller's arrays. @return as mm_plan_run
   mm_status run(const mm_call& call) { return mm_plan_run(plan_.get(), &call); }
 
   /// Name of the variant for large batches.
@@ -176,8 +178,8 @@ class Plan {
 class FixedBase {
  public:
   /// Precompute the comb for exponents of up to `exponent_bits` bits. `base` and `modulus` are copied.
-  /// `progress` is called with (0, 1) meanwhile; if it returns false, the constructor throws Error with
-  /// MM_ERR_CANCELLED.
+  /// `timing` and `placement` are as in mm_fixed_base_options. `progress` is called with (0, 1) meanwhile; if
+  /// it returns false, the constructor throws Error with MM_ERR_CANCELLED.
   /// @throws Error as mm_fixed_base_create
   FixedBase(const View& base, const View& modulus, std::size_t exponent_bits, Timing timing = Timing::public_,
             const Placement& placement = {}, const Progress& progress = {})
@@ -201,7 +203,8 @@ class FixedBase {
     fixed_base_.reset(fixed_base);
   }
 
-  /// base^(exponents_i) mod modulus for every i; statuses and exceptions as in Plan::run.
+  /// base^(exponents_i) mod modulus for every i of `exponents`; `statuses`, `progress` and exceptions as in
+  /// Plan::run.
   Batch powmod(const View& exponents, std::vector<mm_status>* statuses = nullptr,
                const Progress& progress = {}) {
     Operands operands;
@@ -211,7 +214,7 @@ class FixedBase {
         exponents.size(), width_, statuses, progress);
   }
 
-  /// The same as an asynchronous call, see Plan::submit.
+  /// The same `exponents` as an asynchronous call; `progress` as in Plan::submit.
   [[nodiscard]] Job submit(const View& exponents, const Progress& progress = {}) {
     Operands operands;
     operands.y = exponents;
@@ -321,17 +324,17 @@ inline Batch invmod_sec(const View& x, const View& n, const Placement& placement
 // Sums and products of terms: item i is made of the integers of x and y at i * terms + t, 0 <= t < terms, and
 // of modulus i. An x or y of `terms` integers is used for every item.
 
-/// sum_t x_t mod n for each of `count` items
+/// sum_t x_t mod n for each of `count` items of `terms` terms of `x`
 inline Batch summod(const View& x, const View& n, std::size_t count, std::size_t terms,
                     Timing timing = Timing::public_, const Placement& placement = {}) {
   return detail::run_once(Op::summod, {x, {}, n, count, terms}, timing, placement);
 }
-/// prod_t x_t mod n for each of `count` items
+/// prod_t x_t mod n for each of `count` items of `terms` terms of `x`
 inline Batch prodmod(const View& x, const View& n, std::size_t count, std::size_t terms,
                      Timing timing = Timing::public_, const Placement& placement = {}) {
   return detail::run_once(Op::prodmod, {x, {}, n, count, terms}, timing, placement);
 }
-/// sum_t x_t y_t mod n for each of `count` items
+/// sum_t x_t y_t mod n for each of `count` items of `terms` terms of `x` and `y`
 inline Batch dotmod(const View& x, const View& y, const View& n, std::size_t count, std::size_t terms,
                     Timing timing = Timing::public_, const Placement& placement = {}) {
   return detail::run_once(Op::dotmod, {x, y, n, count, terms}, timing, placement);

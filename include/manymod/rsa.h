@@ -97,9 +97,11 @@ typedef struct mm_rsa_numbers {
 
 /**
  * Create a key from its numbers, which are copied; the caller zeroes its own copy.
- * Timing: the sizes are public. The checks use libcrypto; recovering p and q and testing primality may reveal
- * the lengths of the primes and the number of attempts.
- * @param key receives the key, which the caller destroys; NULL on failure
+ *
+ * Timing: the sizes are public. The checks use libcrypto; recovering p and q and testing primality may
+ * reveal the lengths of the primes and the number of attempts.
+ * @param numbers what the key consists of, and which checks to make; not NULL
+ * @param key     receives the key, which the caller destroys; NULL on failure
  * @return MM_OK; MM_ERR_KEY if the numbers are not a key (mm_last_error() states which relation does not
  * hold, never a value); MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_MEMORY, MM_ERR_CRYPTO
  */
@@ -146,13 +148,26 @@ typedef struct mm_rsa_key_info {
   mm_rsa_pss_limits pss; /**< what a key for RSASSA-PSS alone may be used for */
 } mm_rsa_key_info;
 
-/** Describe a key. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
+/**
+ * Describe a key.
+ * @param key  the key
+ * @param info receives the description
+ * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size
+ */
 MM_API mm_status mm_rsa_key_get_info(const mm_rsa_key* key, mm_rsa_key_info* info);
-/** Write n as modulus_bytes bytes and e as exponent_bytes bytes. Private numbers cannot be read.
- * @return MM_OK; MM_ERR_NULL */
+/**
+ * Write the public numbers of a key, big-endian. Private numbers cannot be read.
+ * @param key the key
+ * @param n   receives modulus_bytes bytes
+ * @param e   receives exponent_bytes bytes
+ * @return MM_OK; MM_ERR_NULL
+ */
 MM_API mm_status mm_rsa_key_get_public(const mm_rsa_key* key, uint8_t* n, uint8_t* e);
-/** Destroy a key. NULL is allowed. Rings created from it remain usable; the private numbers are zeroed when
- * the last of them is destroyed. */
+/**
+ * Destroy a key. Rings created from it remain usable; the private numbers are zeroed when the last of them
+ * is destroyed.
+ * @param key the key, or NULL
+ */
 MM_API void mm_rsa_key_destroy(mm_rsa_key* key);
 
 /* ---- rings ------------------------------------------------------------------------------------------ */
@@ -177,10 +192,11 @@ typedef struct mm_rsa_ring_options {
 } mm_rsa_ring_options;
 
 /**
- * Create a ring of the keys keys[0 .. count), public, private or both. The first call that needs the
- * precomputed data of a key computes it; it is zeroed with the ring. The keys may be destroyed before the
- * ring.
+ * Create a ring of keys, public, private or both. The first call that needs the precomputed data of a key
+ * computes it; it is zeroed with the ring.
  * @param options NULL for the defaults
+ * @param keys    `count` keys, which may be destroyed before the ring; none may be NULL
+ * @param count   number of keys, at least 1
  * @param ring    receives the ring, which the caller destroys; NULL on failure
  * @return as mm_plan_create
  */
@@ -197,17 +213,28 @@ typedef struct mm_rsa_ring_info {
   uint64_t recomputed;    /**< those whose CRT result failed its check and that were recomputed without CRT */
 } mm_rsa_ring_info;
 
-/** Describe a ring. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
+/**
+ * Describe a ring.
+ * @param ring the ring
+ * @param info receives the description
+ * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size
+ */
 MM_API mm_status mm_rsa_ring_get_info(const mm_rsa_ring* ring, mm_rsa_ring_info* info);
 /**
- * Name of the variant that computes the powers of `items` items with key number `key`, for its private
- * operation if private_operation is nonzero, else for its public one. If the powers modulo p and q are
- * computed in one batch, it is the choice for twice as many items. Valid as long as the ring; "" for NULL and
- * for a key that the ring does not have.
+ * Name of the variant that computes the powers of a call with one key. If the powers modulo p and q are
+ * computed in one batch, it is the choice for twice as many items.
+ * @param ring              the ring, or NULL
+ * @param key               index of the key
+ * @param private_operation nonzero: for its private operation; 0: for its public one
+ * @param items             number of items
+ * @return a string that is valid as long as the ring; "" for NULL and for a key that the ring does not have
  */
 MM_API const char* mm_rsa_ring_variant(const mm_rsa_ring* ring, size_t key, int private_operation,
                                        size_t items);
-/** Destroy a ring and zero its precomputed data. NULL is allowed. None of its calls may be running. */
+/**
+ * Destroy a ring and zero its precomputed data. None of its calls may be running.
+ * @param ring the ring, or NULL
+ */
 MM_API void mm_rsa_ring_destroy(mm_rsa_ring* ring);
 
 /* ---- calls ------------------------------------------------------------------------------------------ */
@@ -296,6 +323,8 @@ typedef struct mm_rsa_call {
  * A call that fails after it has begun (MM_ERR_MEMORY, MM_ERR_DEVICE, MM_ERR_CRYPTO) discards its results:
  * every item is MM_ITEM_NOT_COMPUTED. A cancelled call keeps the items that were finished.
  *
+ * @param ring the ring
+ * @param call the call, see mm_rsa_call
  * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL; MM_ERR_ARGUMENT (an invalid struct_size, enum value, count,
  * offset, salt length or stride, or a scheme that the operation does not have); MM_ERR_OVERLAP;
  * MM_ERR_CANCELLED; MM_ERR_MEMORY; MM_ERR_DEVICE; MM_ERR_CRYPTO (libcrypto failed: no randomness, or an
@@ -304,10 +333,13 @@ typedef struct mm_rsa_call {
 MM_API mm_status mm_rsa_run(mm_rsa_ring* ring, const mm_rsa_call* call);
 
 /**
- * mm_rsa_run as an asynchronous call, a job of manymod.h like those of mm_plan_submit: *call is copied; the
- * arrays that it points to, the label and the keys' indices among them, and the ring must remain unchanged
- * until the job has ended.
+ * mm_rsa_run as an asynchronous call, a job of manymod.h like those of mm_plan_submit: the arrays that *call
+ * points to, the label and the keys' indices among them, and the ring must remain unchanged until the job
+ * has ended.
+ * @param ring the ring
+ * @param call the call, which is copied
  * @param done NULL, or the completion callback; it may destroy the job
+ * @param user passed to `done`
  * @param job  receives the job, which the caller destroys; NULL on failure
  * @return as mm_plan_submit
  */

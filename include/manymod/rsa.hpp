@@ -162,6 +162,7 @@ struct Numbers {
 class Key {
  public:
   /// A key from its numbers, which are copied.
+  /// @param numbers the numbers
   /// @param checks MM_RSA_CHECK_* flags
   /// @param max_exponent_bits longest public exponent to accept, see mm_rsa_numbers
   /// @throws Error with MM_ERR_KEY if the numbers are not a key, else as mm_rsa_key_create
@@ -194,7 +195,10 @@ class Key {
   }
 
   /// A key or certificate from PEM or DER.
+  /// @param encoded the key or certificate
   /// @param password of an encrypted key; a view with data() == nullptr means no password
+  /// @param checks MM_RSA_CHECK_* flags
+  /// @param max_exponent_bits longest public exponent to accept, see mm_rsa_numbers
   /// @param kind which key of several is wanted
   /// @throws Error with MM_ERR_KEY if there is no usable key in it, else as mm_rsa_key_decode
   static Key decode(std::string_view encoded, std::string_view password = {}, unsigned checks = 0,
@@ -241,7 +245,7 @@ inline mm_rsa_padding pkcs1v15(mm_hash hash = MM_HASH_NONE) {
   return padding;
 }
 
-/// PSS. `salt_length`: a number of bytes or MM_RSA_SALT_*; `mgf_hash`: MM_HASH_NONE means `hash`.
+/// PSS with `hash`. `salt_length`: a number of bytes or MM_RSA_SALT_*; `mgf_hash`: MM_HASH_NONE means `hash`.
 inline mm_rsa_padding pss(mm_hash hash, int salt_length = MM_RSA_SALT_DIGEST,
                           mm_hash mgf_hash = MM_HASH_NONE) {
   mm_rsa_padding padding{};
@@ -252,7 +256,8 @@ inline mm_rsa_padding pss(mm_hash hash, int salt_length = MM_RSA_SALT_DIGEST,
   return padding;
 }
 
-/// OAEP. `label` is not copied and must outlive the padding; `mgf_hash`: MM_HASH_NONE means `hash`.
+/// OAEP with `hash`. `label` is not copied and must outlive the padding; `mgf_hash`: MM_HASH_NONE means
+/// `hash`.
 inline mm_rsa_padding oaep(mm_hash hash, std::span<const std::uint8_t> label = {},
                            mm_hash mgf_hash = MM_HASH_NONE) {
   mm_rsa_padding padding{};
@@ -263,7 +268,7 @@ inline mm_rsa_padding oaep(mm_hash hash, std::span<const std::uint8_t> label = {
   return padding;
 }
 
-/// The same padding for signatures whose inputs are digests instead of messages.
+/// The same `padding` for signatures whose inputs are digests instead of messages.
 inline mm_rsa_padding prehashed(mm_rsa_padding padding) {
   padding.prehashed = 1;
   return padding;
@@ -271,16 +276,17 @@ inline mm_rsa_padding prehashed(mm_rsa_padding padding) {
 
 /// Owns an mm_rsa_ring: keys on a device. Several threads may run calls on one ring.
 ///
-/// In all calls key_indices[i] is the index of item i's key in the ring; empty means key 0 for every item. An
-/// item without a result is empty and has a status in *statuses; if `statuses` is NULL the call throws Error
-/// with MM_ERR_ITEMS instead. submit_sign and its like start asynchronous calls; the ring, the items, the key
-/// indices and the label must remain unchanged until these have ended. `progress` is called on the job's
-/// thread.
+/// In all calls `padding` is one of those above, and key_indices[i] is the index of item i's key in the ring;
+/// empty means key 0 for every item. An item without a result is empty and has a status in *statuses; if
+/// `statuses` is NULL the call throws Error with MM_ERR_ITEMS instead. submit_sign and its like start
+/// asynchronous calls; the ring, the items, the key indices and the label must remain unchanged until these
+/// have ended. `progress` is called on the job's thread.
 /// @throws Error as mm_rsa_run, with MM_ERR_ARGUMENT also if the numbers of items, signatures and key indices
 /// differ
 class Ring {
  public:
-  /// A ring of these keys, which may be destroyed before it. @throws Error as mm_rsa_ring_create
+  /// A ring of `keys`, which may be destroyed before it, on the device of `placement`, with or without
+  /// `blinding`. @throws Error as mm_rsa_ring_create
   explicit Ring(std::span<const Key> keys, const Placement& placement = {},
                 mm_rsa_blinding blinding = MM_RSA_BLINDING_ON) {
     mm_rsa_ring_options options{};
@@ -295,44 +301,45 @@ class Ring {
     check(mm_rsa_ring_create(&options, pointers.data(), pointers.size(), &ring));
     ring_.reset(ring);
   }
-  /// A ring of one key.
+  /// A ring of one `key`.
   explicit Ring(const Key& key, const Placement& placement = {},
                 mm_rsa_blinding blinding = MM_RSA_BLINDING_ON)
       : Ring(std::span(&key, 1), placement, blinding) {}
 
-  /// Signatures of k bytes. Timing: constant-time in the private key.
+  /// Signatures of `messages`, of k bytes. Timing: constant-time in the private key.
   [[nodiscard]] std::vector<Bytes> sign(std::span<const Bytes> messages, const mm_rsa_padding& padding,
                                         std::span<const std::uint32_t> key_indices = {},
                                         std::vector<mm_status>* statuses = nullptr) {
     return run(MM_RSA_SIGN, padding, messages, key_indices, statuses);
   }
-  /// Ciphertexts of k bytes. Timing: constant-time in the messages.
+  /// Ciphertexts of `messages`, of k bytes. Timing: constant-time in the messages.
   [[nodiscard]] std::vector<Bytes> encrypt(std::span<const Bytes> messages, const mm_rsa_padding& padding,
                                            std::span<const std::uint32_t> key_indices = {},
                                            std::vector<mm_status>* statuses = nullptr) {
     return run(MM_RSA_ENCRYPT, padding, messages, key_indices, statuses);
   }
-  /// Messages. Timing: constant-time in the private key and the messages, until their lengths are returned.
+  /// Messages of `ciphertexts`. Timing: constant-time in the private key and the messages, until their
+  /// lengths are returned.
   [[nodiscard]] std::vector<Bytes> decrypt(std::span<const Bytes> ciphertexts, const mm_rsa_padding& padding,
                                            std::span<const std::uint32_t> key_indices = {},
                                            std::vector<mm_status>* statuses = nullptr) {
     return run(MM_RSA_DECRYPT, padding, ciphertexts, key_indices, statuses);
   }
-  /// m^e mod n of big-endian numbers m < n, as k bytes. Timing: constant-time in m.
+  /// m^e mod n of big-endian `numbers` m < n, as k bytes. Timing: constant-time in m.
   [[nodiscard]] std::vector<Bytes> raw_public(std::span<const Bytes> numbers,
                                               std::span<const std::uint32_t> key_indices = {},
                                               std::vector<mm_status>* statuses = nullptr) {
     return run(MM_RSA_PUBLIC, raw(), numbers, key_indices, statuses);
   }
-  /// c^d mod n of big-endian numbers c < n, as k bytes. Timing: constant-time in c and the private key.
+  /// c^d mod n of big-endian `numbers` c < n, as k bytes. Timing: constant-time in c and the private key.
   [[nodiscard]] std::vector<Bytes> raw_private(std::span<const Bytes> numbers,
                                                std::span<const std::uint32_t> key_indices = {},
                                                std::vector<mm_status>* statuses = nullptr) {
     return run(MM_RSA_PRIVATE, raw(), numbers, key_indices, statuses);
   }
 
-  /// Whether each signature is valid. Timing: variable-time.
-  /// @param left_pad_signatures as in mm_rsa_call
+  /// Whether each of `signatures` of `messages` is valid. `left_pad_signatures` is as in mm_rsa_call. Timing:
+  /// variable-time.
   [[nodiscard]] std::vector<bool> verify(std::span<const Bytes> messages, std::span<const Bytes> signatures,
                                          const mm_rsa_padding& padding,
                                          std::span<const std::uint32_t> key_indices = {},
@@ -342,30 +349,35 @@ class Ring {
     return call.finish(mm_rsa_run(ring_.get(), call.get()), statuses);
   }
 
-  /// sign, encrypt, decrypt, raw_public, raw_private and verify as asynchronous calls. @throws Error as
-  /// mm_rsa_submit
+  /// sign() of `messages` as an asynchronous call. @throws Error as mm_rsa_submit
   [[nodiscard]] Job submit_sign(std::span<const Bytes> messages, const mm_rsa_padding& padding,
                                 std::span<const std::uint32_t> key_indices = {}, Progress progress = {}) {
     return submit(MM_RSA_SIGN, padding, messages, key_indices, std::move(progress));
   }
+  /// encrypt() of `messages` as an asynchronous call. @throws Error as mm_rsa_submit
   [[nodiscard]] Job submit_encrypt(std::span<const Bytes> messages, const mm_rsa_padding& padding,
                                    std::span<const std::uint32_t> key_indices = {}, Progress progress = {}) {
     return submit(MM_RSA_ENCRYPT, padding, messages, key_indices, std::move(progress));
   }
+  /// decrypt() of `ciphertexts` as an asynchronous call. @throws Error as mm_rsa_submit
   [[nodiscard]] Job submit_decrypt(std::span<const Bytes> ciphertexts, const mm_rsa_padding& padding,
                                    std::span<const std::uint32_t> key_indices = {}, Progress progress = {}) {
     return submit(MM_RSA_DECRYPT, padding, ciphertexts, key_indices, std::move(progress));
   }
+  /// raw_public() of `numbers` as an asynchronous call. @throws Error as mm_rsa_submit
   [[nodiscard]] Job submit_raw_public(std::span<const Bytes> numbers,
                                       std::span<const std::uint32_t> key_indices = {},
                                       Progress progress = {}) {
     return submit(MM_RSA_PUBLIC, raw(), numbers, key_indices, std::move(progress));
   }
+  /// raw_private() of `numbers` as an asynchronous call. @throws Error as mm_rsa_submit
   [[nodiscard]] Job submit_raw_private(std::span<const Bytes> numbers,
                                        std::span<const std::uint32_t> key_indices = {},
                                        Progress progress = {}) {
     return submit(MM_RSA_PRIVATE, raw(), numbers, key_indices, std::move(progress));
   }
+  /// verify() of `messages` and `signatures` as an asynchronous call, with `left_pad_signatures`. @throws
+  /// Error as mm_rsa_submit
   [[nodiscard]] VerifyJob submit_verify(std::span<const Bytes> messages, std::span<const Bytes> signatures,
                                         const mm_rsa_padding& padding,
                                         std::span<const std::uint32_t> key_indices = {},

@@ -54,7 +54,8 @@ MM_API mm_status mm_service_create(const mm_service_options* options, mm_service
 
 /**
  * Accept no more requests, and return when all that were accepted are answered.
- * @param drain nonzero: compute the requests that wait; 0: answer them with MM_ITEM_NOT_COMPUTED. What is
+ * @param service the service
+ * @param drain   nonzero: compute the requests that wait; 0: answer them with MM_ITEM_NOT_COMPUTED. What is
  * being computed is finished either way
  * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT in a forked child and in a callback of the service: there it
  * closes the service and does not wait
@@ -64,12 +65,17 @@ MM_API mm_status mm_service_close(mm_service* service, int drain);
 /**
  * Accept no more requests, as mm_service_close, and return without waiting for those that were accepted.
  * Where they are not drained they are answered before it returns.
+ * @param service the service
+ * @param drain   as for mm_service_close
  * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT in a forked child
  */
 MM_API mm_status mm_service_stop(mm_service* service, int drain);
 
-/** Close the service without draining it, and destroy it. NULL is allowed. Not in a callback of the service.
- * Its tickets remain usable. */
+/**
+ * Close the service without draining it, and destroy it. Not in a callback of the service. Its tickets
+ * remain usable.
+ * @param service the service, or NULL
+ */
 MM_API void mm_service_destroy(mm_service* service);
 
 /* ---- operations ------------------------------------------------------------------------------------- */
@@ -77,7 +83,9 @@ MM_API void mm_service_destroy(mm_service* service);
 /**
  * Add an RSA operation with the keys of a ring. A request's input, its signature and its output are those of
  * an item of mm_rsa_run.
+ * @param service   the service
  * @param ring      must remain until the service is destroyed
+ * @param op        the operation
  * @param padding   as in mm_rsa_call; the label is copied
  * @param operation receives the number that requests name the operation by: 0, 1, ..
  * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT; MM_ERR_MEMORY; MM_ERR_CLOSED
@@ -87,12 +95,14 @@ MM_API mm_status mm_service_add_rsa(mm_service* service, mm_rsa_ring* ring, mm_r
 
 /**
  * Add an operation on curves: MM_ECC_SIGN, MM_ECC_VERIFY or MM_ECC_EXCHANGE.
- * @param plan    must remain until the service is destroyed
- * @param pattern a call with the operation's options and keys: `count` keys, given by `secret`, or for
+ * @param service   the service
+ * @param plan      must remain until the service is destroyed
+ * @param pattern   a call with the operation's options and keys: `count` keys, given by `secret`, or for
  * MM_ECC_VERIFY by `point`, and `curve`. They are copied, and secrets are zeroed with the service. A secret
  * of no bytes stands for a key that is not private: its requests are answered with MM_ITEM_ECC_SECRET. The
- * pattern's other views, its output, `nonces` of MM_ECC_NONCE_GIVEN and its callback must be 0; `context` may
- * be one string for all keys. A request's input is the message, or for MM_ECC_EXCHANGE the other side's point
+ * pattern's other views, its output, `nonces` of MM_ECC_NONCE_GIVEN and its callback must be 0; `context`
+ * may be one string for all keys. A request's input is the message, or for MM_ECC_EXCHANGE the other side's
+ * point
  * @param operation as for mm_service_add_rsa
  * @return as mm_service_add_rsa
  */
@@ -117,18 +127,33 @@ typedef void (*mm_answer_fn)(const mm_answer* answer, void* user);
 /** What a caller holds of a request, or of an array of requests, to wait for it and to cancel it. */
 typedef struct mm_ticket mm_ticket;
 
-/** @return MM_OK once all is answered and callbacks have returned; MM_ERR_TIMEOUT if that took longer than
- * timeout_ns, UINT64_MAX meaning for ever; MM_ERR_NULL; MM_ERR_ARGUMENT in a callback of the service, where
- * it might wait for itself, and in a forked child */
+/**
+ * Wait until all requests of a ticket are answered and their callbacks have returned.
+ * @param ticket     the ticket
+ * @param timeout_ns how long to wait at most; UINT64_MAX: for ever
+ * @return MM_OK; MM_ERR_TIMEOUT; MM_ERR_NULL; MM_ERR_ARGUMENT in a callback of the service, where it might
+ * wait for itself, and in a forked child
+ */
 MM_API mm_status mm_ticket_wait(mm_ticket* ticket, uint64_t timeout_ns);
-/** Answer with MM_ITEM_NOT_COMPUTED what has not begun. NULL is allowed. @return how many requests that were
+/**
+ * Answer with MM_ITEM_NOT_COMPUTED what has not begun.
+ * @param ticket the ticket, or NULL
+ * @return how many requests that were
  */
 MM_API size_t mm_ticket_cancel(mm_ticket* ticket);
-/** The answer to a single request; for an array `status` and `message` are those of a call that failed, or
- * else MM_OK, or MM_ERR_ITEMS if an item has another status than in mm_rsa_run or mm_ecc_run leads to MM_OK.
- * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT while requests are not answered */
+/**
+ * Read the answer to a single request; for an array `status` and `message` are those of a call that failed,
+ * or else MM_OK, or MM_ERR_ITEMS if an item has another status than in mm_rsa_run or mm_ecc_run leads to
+ * MM_OK.
+ * @param ticket the ticket
+ * @param answer receives the answer, whose bytes and text live as long as the ticket
+ * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT while requests are not answered
+ */
 MM_API mm_status mm_ticket_answer(const mm_ticket* ticket, mm_answer* answer);
-/** Destroy a ticket, whether or not its requests are answered. NULL is allowed. */
+/**
+ * Destroy a ticket, whether or not its requests are answered.
+ * @param ticket the ticket, or NULL
+ */
 MM_API void mm_ticket_destroy(mm_ticket* ticket);
 
 /* ---- requests --------------------------------------------------------------------------------------- */
@@ -149,8 +174,11 @@ typedef struct mm_service_request {
 
 /**
  * Submit a request.
- * @param done   NULL, or called with the answer
- * @param ticket NULL if `done` is not; else receives a ticket, which the caller destroys, before `done` is
+ * @param service the service
+ * @param request what to compute; its bytes are copied
+ * @param done    NULL, or called with the answer
+ * @param user    passed to `done`
+ * @param ticket  NULL if `done` is not; else receives a ticket, which the caller destroys, before `done` is
  * called; NULL on failure
  * @return MM_OK; MM_ERR_FULL; MM_ERR_CLOSED; MM_ERR_NULL; MM_ERR_ARGUMENT; MM_ERR_MEMORY. Unless it is MM_OK
  * there is no answer
@@ -159,11 +187,15 @@ MM_API mm_status mm_service_submit(mm_service* service, const mm_service_request
                                    void* user, mm_ticket** ticket);
 
 /**
- * Submit a request and wait for its answer; an idle service computes it on the calling thread.
- * @param output receives the result, at most `room` bytes
- * @param answer receives the answer, whose output.data is `output` and whose message is ""
- * @return the answer's status; or as mm_service_submit, with mm_last_error(): then `answer` is 0 but for its
- * status. MM_ERR_ARGUMENT also if `room` is smaller than the result
+ * Submit a request and wait for its answer; an idle service computes it on the calling thread. Not in a
+ * callback of the service.
+ * @param service the service
+ * @param request what to compute
+ * @param output  receives the result, at most `room` bytes; may be NULL for a verification
+ * @param room    size of `output`; a larger result is an error
+ * @param answer  NULL, or receives the answer, whose output.data is `output` and whose message is ""
+ * @return the answer's status; or as mm_service_submit, with mm_last_error(): then *answer is 0 but for its
+ * status. MM_ERR_ARGUMENT also if `room` is smaller than the result, and in a callback
  */
 MM_API mm_status mm_service_call(mm_service* service, const mm_service_request* request, uint8_t* output,
                                  size_t room, mm_answer* answer);
@@ -188,8 +220,11 @@ typedef struct mm_service_requests {
 /**
  * Submit N requests at once, at a small part of the cost of N submissions. They are computed together with
  * other requests, in the order of their arrival.
- * @param done   NULL, or called when all are answered, with the status of mm_ticket_answer
- * @param ticket as in mm_service_submit
+ * @param service  the service
+ * @param requests the requests, N > 0; the structure is copied, its arrays are not
+ * @param done     NULL, or called when all are answered, with the status of mm_ticket_answer
+ * @param user     passed to `done`
+ * @param ticket   as in mm_service_submit
  * @return as mm_service_submit; MM_ERR_ARGUMENT also for rows that are shorter than the operation's longest
  * result; MM_ERR_OVERLAP
  */
@@ -222,8 +257,12 @@ typedef struct mm_service_statistics {
   mm_service_times answered;  /**< of requests: from acceptance to the end of their batch's call */
 } mm_service_statistics;
 
-/** Describe a service. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size and in a forked
- * child */
+/**
+ * Describe what a service has done.
+ * @param service    the service
+ * @param statistics receives the description
+ * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size and in a forked child
+ */
 MM_API mm_status mm_service_get_statistics(const mm_service* service, mm_service_statistics* statistics);
 
 #ifdef __cplusplus

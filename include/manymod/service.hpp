@@ -46,7 +46,7 @@ struct Patience {
 /// A service. Destroying it cancels the requests that wait.
 class Service {
  public:
-  /// @throws Error as mm_service_create
+  /// A service without operations; `chosen` says how it gathers. @throws Error as mm_service_create
   explicit Service(const ServiceOptions& chosen = {}) {
     mm_service_options options{};
     options.struct_size = sizeof options;
@@ -59,22 +59,23 @@ class Service {
     service_.reset(service);
   }
 
-  /// Add an operation; the ring must outlive the service. @return its number. @throws Error as
-  /// mm_service_add_rsa
+  /// Add the operation `op` with `padding` and the keys of `ring`, which must outlive the service. @return
+  /// its number. @throws Error as mm_service_add_rsa
   std::size_t add(rsa::Ring& ring, mm_rsa_op op, const mm_rsa_padding& padding) {
     std::size_t operation = 0;
     check(mm_service_add_rsa(service_.get(), ring.get(), op, &padding, &operation));
     return operation;
   }
-  /// The same on curves; the plan must outlive the service. @throws Error as mm_service_add_ecc
+  /// The same on curves; `plan` must outlive the service, `pattern` need not. @throws Error as
+  /// mm_service_add_ecc
   std::size_t add(ecc::Plan& plan, const mm_ecc_call& pattern) {
     std::size_t operation = 0;
     check(mm_service_add_ecc(service_.get(), plan.get(), &pattern, &operation));
     return operation;
   }
 
-  /// Ask for a result. @throws Error as mm_service_submit; the future throws Error for other statuses of the
-  /// answer than MM_OK
+  /// Ask for the result of `operation` on `input` by key number `key`, with `patience`. @throws Error as
+  /// mm_service_submit; the future throws Error for other statuses of the answer than MM_OK
   std::future<Bytes> submit(std::size_t operation, std::span<const std::uint8_t> input, std::uint32_t key = 0,
                             const Patience& patience = {}) {
     auto promise = std::make_unique<std::promise<Bytes>>();
@@ -85,7 +86,8 @@ class Service {
     return future;
   }
 
-  /// The result, at most `room` bytes. @throws Error as mm_service_call
+  /// Wait for the result of `operation` on `input` by key number `key`, at most `room` bytes, with
+  /// `patience`. @throws Error as mm_service_call
   Bytes call(std::size_t operation, std::span<const std::uint8_t> input, std::uint32_t key = 0,
              const Patience& patience = {}, std::size_t room = MM_RSA_MAX_BITS / 8) {
     const mm_service_request request = request_of(operation, input, {}, key, patience);
@@ -96,8 +98,8 @@ class Service {
     return output;
   }
 
-  /// Whether a signature is valid, by an operation that verifies. @throws Error as mm_service_call, but not
-  /// for signatures that cannot be
+  /// Whether `signature` of `input` by key number `key` is valid, by an `operation` that verifies, with
+  /// `patience`. @throws Error as mm_service_call, but not for signatures that cannot be
   bool verify(std::size_t operation, std::span<const std::uint8_t> input,
               std::span<const std::uint8_t> signature, std::uint32_t key = 0, const Patience& patience = {}) {
     const mm_service_request request = request_of(operation, input, signature, key, patience);
@@ -108,11 +110,14 @@ class Service {
     return answer.valid != 0;
   }
 
-  /// Accept nothing more, and do not wait. @throws Error as mm_service_stop
+  /// Accept nothing more, and do not wait; without `drain` cancel what waits. @throws Error as
+  /// mm_service_stop
   void stop(bool drain = true) { check(mm_service_stop(service_.get(), drain ? 1 : 0)); }
-  /// Accept nothing more, and wait for all answers. @throws Error as mm_service_close
+  /// Accept nothing more, and wait for all answers; without `drain` cancel what waits. @throws Error as
+  /// mm_service_close
   void close(bool drain = true) { check(mm_service_close(service_.get(), drain ? 1 : 0)); }
 
+  /// What it has done. @throws Error as mm_service_get_statistics
   [[nodiscard]] mm_service_statistics statistics() const {
     mm_service_statistics all{};
     all.struct_size = sizeof all;

@@ -72,12 +72,20 @@ typedef enum mm_status {
   MM_ERR_TIMEOUT = 81      /**< it was not there in time */
 } mm_status;
 
-/** Name of a status: "MM_ITEM_NOT_INVERTIBLE"; "MM_?" for an unknown value. A static string. */
+/**
+ * Name of a status: "MM_ITEM_NOT_INVERTIBLE".
+ * @param status any value
+ * @return a static string; "MM_?" for a value that is no status
+ */
 MM_API const char* mm_status_name(mm_status status);
-/** One sentence that describes a status. A static string. */
+/**
+ * One sentence that describes a status.
+ * @param status any value
+ * @return a static string, never NULL
+ */
 MM_API const char* mm_status_message(mm_status status);
-/** Description of the calling thread's last failed call; "" if none failed. Valid until the thread's next
- * call of the library. */
+/** @return a description of the calling thread's last failed call, valid until the thread's next call of the
+ * library; "" if none failed */
 MM_API const char* mm_last_error(void);
 
 #ifdef __cplusplus

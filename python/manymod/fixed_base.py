@@ -55,6 +55,7 @@ class FixedBase:
 
     Raises:
         ValueError: if `n` is 0, too wide or, where `secret`, even.
+        TypeError: if `g` or `n` is no single integer.
 
     Ctrl-C stops a long computation of the comb within a second.
 

@@ -115,7 +115,7 @@ class IntArray:
     _part: slice
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Not for use: call `from_ints`, `from_bytes` or `from_limbs`."""
+        """Raise TypeError: `from_ints`, `from_bytes` and `from_limbs` make one."""
         raise TypeError("use IntArray.from_ints, IntArray.from_bytes or IntArray.from_limbs")
 
     @classmethod
@@ -167,7 +167,7 @@ class IntArray:
 
         Raises:
             TypeError: naming the index of an element that is not an integer.
-            OverflowError: naming an item of more than `bits` bits.
+            OverflowError: naming an item of more than `bits` bits; a ValueError if `bits` is negative.
 
         >>> IntArray.from_ints(range(3)).to_ints()
         [0, 1, 2]
@@ -189,8 +189,8 @@ class IntArray:
 
         Args:
             data: ``uint8[N, W]``, one row for each integer, or a sequence of N bytes or bytearray objects of
-                any lengths.
-            byteorder: ``"big"`` (most significant byte first) or ``"little"``.
+                any lengths; a TypeError if it is neither.
+            byteorder: ``"big"`` (most significant byte first) or ``"little"``; a ValueError if it is neither.
 
         >>> IntArray.from_bytes([b"\x01\x00", b"\xff"]).to_ints()
         [256, 255]
@@ -221,8 +221,8 @@ class IntArray:
         """Array over ``uint64[N, L]`` little-endian limbs, shared and not copied where it is C-contiguous.
 
         Args:
-            limbs: ``uint64[N, L]``: item i is the sum of ``limbs[i, j] * 2**(64 * j)``.
-            negative: None (nothing is negative) or bool[N].
+            limbs: ``uint64[N, L]`` (else a TypeError): item i is the sum of ``limbs[i, j] * 2**(64 * j)``.
+            negative: None (nothing is negative) or bool[N]; a ValueError if it is neither.
 
         >>> IntArray.from_limbs(np.array([[1, 2]], np.uint64)).to_ints() == [1 + 2 * 2**64]
         True
@@ -279,6 +279,7 @@ class IntArray:
 
         Raises:
             OverflowError: naming the first item that is negative or does not fit into `length` bytes.
+            ValueError: if `byteorder` is neither.
 
         >>> IntArray.from_ints([258, 7]).to_bytes()
         array([[1, 2],
@@ -372,7 +373,7 @@ class IntArray:
 
     @staticmethod
     def concatenate(arrays: Iterable[IntArray]) -> IntArray:
-        """One array of all items, in order, as wide as the widest.
+        """One array of all items of `arrays`, as wide as the widest; a TypeError if one is no IntArray.
 
         >>> IntArray.concatenate([IntArray.from_ints([1]), IntArray.from_ints([2**64])]).to_ints()
         [1, 18446744073709551616]

@@ -421,6 +421,8 @@ class Plan:
     def submit(self, *operands: Any, **options: Any) -> Future[Any]:
         """Compute a batch on another thread: ``manymod.submit(plan, ...)``, which type checkers know better.
 
+        `operands` and `options` are those of a call of the plan.
+
         >>> Plan("powmod", modulus=1000).submit([2, 3], 10).result()
         [24, 49]
         """

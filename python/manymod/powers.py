@@ -299,7 +299,7 @@ def invmod_sec(
     out: Any = None,
     progress: Progress | None = None,
 ) -> Any:
-    """``invmod(..., secret=True)``: constant-time inverses, for odd moduli.
+    """``invmod(x, mod, secret=True)``: constant-time inverses, for odd moduli.
 
     Time and memory access depend on public sizes alone. Operands, keywords and errors as in `powmod`.
 

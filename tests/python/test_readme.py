@@ -14,8 +14,6 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 TABLES = re.findall(r"(?:^\|.*\n)+", TEXT, re.MULTILINE)
@@ -40,10 +38,9 @@ def test_the_python_example_runs() -> None:
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
-@pytest.mark.parametrize(("language", "program"), [("c", "powmod.c"), ("cpp", "powmod.cpp")])
-def test_examples_are_parts_of_programs_that_ctest_runs(language: str, program: str) -> None:
-    source = (ROOT / "examples" / program).read_text(encoding="utf-8")
-    assert textwrap.indent(example(language), "  ") in source
+def test_the_c_example_is_part_of_a_program_that_ctest_runs() -> None:
+    source = (ROOT / "examples/powmod.c").read_text(encoding="utf-8")
+    assert textwrap.indent(example("c"), "  ") in source
 
 
 def test_the_command_runs(tmp_path: Path) -> None:

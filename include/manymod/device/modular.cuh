@@ -80,6 +80,7 @@ class Modulus {
 
     /// This thread's words of it, for tables and exchanges of your own. 0 <= j < kResidueWords
     MM_DEVICE std::uint32_t word(unsigned j) const { return element.word(j); }
+    /// Sets the word j to `value`.
     MM_DEVICE void set_word(unsigned j, std::uint32_t value) { element.set_word(j, value); }
   };
   /// A thread's part of a number below 2^(32 kWords).
@@ -121,7 +122,7 @@ class Modulus {
       : Modulus(n, LaneMemory{}, group) {}
 
   /// For a modulus that is used again: `radix_squared` is what store() wrote of radix_squared_modulo(). No
-  /// squarings.
+  /// squarings. `n` and `memory` as in the constructor.
   MM_DEVICE static Modulus with_radix_squared(const Words& n, const Words& radix_squared, LaneMemory memory,
                                               Group group = Group()) {
     return Modulus(Field::with_radix_squared(n, radix_squared, memory, group));
@@ -139,6 +140,7 @@ class Modulus {
   }
   MM_DEVICE Integer load(const std::uint32_t* a) const { return load(words(a)); }
   MM_DEVICE Integer load(const std::uint64_t* a) const { return load(words(a)); }
+  /// The number `a`.
   MM_DEVICE Integer small(std::uint32_t a) const {
     return integer([&](Element& r) { field_.load(r, integers::SmallWord{a}); });
   }
@@ -160,9 +162,11 @@ class Modulus {
   MM_DEVICE int compare(const Integer& a, const Integer& b) const {
     return field_.compare(a.element, b.element);
   }
+  /// a = b, in all threads of the group.
   MM_DEVICE bool equal(const Integer& a, const Integer& b) const {
     return field_.same(a.element, b.element) != 0;
   }
+  /// a = 0, in all threads of the group.
   MM_DEVICE bool is_zero(const Integer& a) const { return equal(a, small(0)); }
   /// condition ? a : b, without a branch.
   MM_DEVICE Integer select(bool condition, const Integer& a, const Integer& b) const {
@@ -185,25 +189,32 @@ class Modulus {
     return integer([&](Element& r) { field_.from_montgomery(r, a.element); });
   }
 
+  /// 0.
   MM_DEVICE Residue zero() const {
     return residue([&](Element& r) { field_.zero(r); });
   }
+  /// R mod n, which stands for 1.
   MM_DEVICE Residue one() const {
     return residue([&](Element& r) { field_.one(r); });
   }
 
+  /// a + b mod n.
   MM_DEVICE Residue add(const Residue& a, const Residue& b) const {
     return residue([&](Element& r) { field_.add(r, a.element, b.element); });
   }
+  /// a - b mod n.
   MM_DEVICE Residue sub(const Residue& a, const Residue& b) const {
     return residue([&](Element& r) { field_.sub(r, a.element, b.element); });
   }
+  /// -a mod n.
   MM_DEVICE Residue neg(const Residue& a) const {
     return residue([&](Element& r) { field_.neg(r, a.element); });
   }
+  /// a b mod n. One product.
   MM_DEVICE Residue mul(const Residue& a, const Residue& b) const {
     return residue([&](Element& r) { field_.mul(r, a.element, b.element); });
   }
+  /// a^2 mod n. One squaring.
   MM_DEVICE Residue sqr(const Residue& a) const {
     return residue([&](Element& r) { field_.sqr(r, a.element); });
   }
@@ -241,7 +252,7 @@ class Modulus {
     return windows::fixed_windows<kWindow, true>(*this, a, e, bits, LaneMemory{table, 1});
   }
 
-  /// The same in variable time: one element of the table is read for each digit.
+  /// a^e as pow(), in variable time: one element of the table is read for each digit.
   template <unsigned kWindow, class Exponent>
   MM_DEVICE Residue pow_public(const Residue& a, const Exponent& e, unsigned bits, LaneMemory table) const {
     return windows::fixed_windows<kWindow, false>(*this, a, e, bits, table);
@@ -278,7 +289,7 @@ class Modulus {
   }
 
   /// 1/a mod n for a prime n, by Fermat: a^(n - 2); 0 for a = 0. As pow with 32 kWords bits. A group of many
-  /// threads shares this work, but not that of inverse().
+  /// threads shares this work, but not that of inverse(). `table` as in pow().
   template <unsigned kWindow>
   MM_DEVICE Residue inverse_of_prime(const Residue& a, LaneMemory table) const {
     return pow<kWindow>(a, integers::LessTwo(field_.n()), 32 * kWords, table);

@@ -59,19 +59,22 @@ class CurveGroup {
 
   // ---- affine points --------------------------------------------------------------------------------------
 
+  /// G.
   MM_DEVICE static Affine generator() {
     constexpr HexWords kX(kNumbers.x), kY(kNumbers.y);
     return {Field::load({kX.words, kWords}), Field::load({kY.words, kWords})};
   }
+  /// -p.
   MM_DEVICE static Affine negate(const Affine& p) { return {p.x, Field::neg(p.y)}; }
   /// condition ? p : q, without a branch.
   MM_DEVICE static Affine select(bool condition, const Affine& p, const Affine& q) {
     return {Field::select(condition, p.x, q.x), Field::select(condition, p.y, q.y)};
   }
+  /// Whether p and q are the same point.
   MM_DEVICE static bool equal(const Affine& p, const Affine& q) {
     return (Inline().equal(p.x, q.x) & Inline().equal(p.y, q.y)) != 0;
   }
-  /// Whether y^2 = x^3 + a x + b. M + 2S.
+  /// Whether y^2 = x^3 + a x + b for p = (x, y). M + 2S.
   MM_DEVICE static bool is_on_curve(const Affine& p) {
     constexpr HexWords kB(kNumbers.b);
     Element t = Field::sqr(p.x);
@@ -129,9 +132,13 @@ class CurveGroup {
 
   // ---- Jacobian points ------------------------------------------------------------------------------------
 
+  /// The point at infinity.
   MM_DEVICE static Jacobian infinity() { return {Field::one(), Field::one(), Field::zero()}; }
+  /// p with Z = 1.
   MM_DEVICE static Jacobian from_affine(const Affine& p) { return {p.x, p.y, Field::one()}; }
+  /// Whether p is the point at infinity. A comparison of Z.
   MM_DEVICE static bool is_infinity(const Jacobian& p) { return Field::is_zero(p.z); }
+  /// -p.
   MM_DEVICE static Jacobian negate(const Jacobian& p) { return {p.x, Field::neg(p.y), p.z}; }
   /// condition ? p : q, without a branch.
   MM_DEVICE static Jacobian select(bool condition, const Jacobian& p, const Jacobian& q) {
@@ -182,7 +189,7 @@ class CurveGroup {
     return r;
   }
 
-  /// The affine form, given 1 / p.z. 3M + S.
+  /// The affine form, given inverse = 1 / p.z. 3M + S.
   MM_DEVICE static Affine to_affine(const Jacobian& p, const Element& inverse) {
     Affine r;
     ecc::cuda::Calls<C>::to_affine(r, p, inverse);
@@ -196,7 +203,7 @@ class CurveGroup {
   /// k p, 0 <= k < n: kOrderWords little-endian words. An addition for every 4 bits of n, kOrderBits
   /// doublings (half of them on secp256k1), and about 270 kWords bytes of the thread's local memory.
   MM_DEVICE static Jacobian multiply(const Affine& p, const std::uint32_t* k) { return multiply<true>(p, k); }
-  /// The same. Variable-time: addresses depend on k.
+  /// k p as multiply(). Variable-time: addresses depend on k.
   MM_DEVICE static Jacobian multiply_public(const Affine& p, const std::uint32_t* k) {
     return multiply<false>(p, k);
   }

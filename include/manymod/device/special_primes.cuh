@@ -79,18 +79,23 @@ class PrimeField {
 
   // ---- arithmetic -----------------------------------------------------------------------------------------
 
+  /// 0.
   MM_DEVICE static Element zero() {
     return element([](Element& r) { Base().zero(r); });
   }
+  /// 1.
   MM_DEVICE static Element one() {
     return element([](Element& r) { Base().one(r); });
   }
+  /// a + b.
   MM_DEVICE static Element add(const Element& a, const Element& b) {
     return element([&](Element& r) { Base().add(r, a, b); });
   }
+  /// a - b.
   MM_DEVICE static Element sub(const Element& a, const Element& b) {
     return element([&](Element& r) { Base().sub(r, a, b); });
   }
+  /// -a.
   MM_DEVICE static Element neg(const Element& a) {
     return element([&](Element& r) { Base().neg(r, a); });
   }
@@ -98,9 +103,11 @@ class PrimeField {
   MM_DEVICE static Element half(const Element& a) {
     return element([&](Element& r) { Base().half(r, a); });
   }
+  /// a b.
   MM_DEVICE static Element mul(const Element& a, const Element& b) {
     return element([&](Element& r) { Base().mul(r, a, b); });
   }
+  /// a^2.
   MM_DEVICE static Element sqr(const Element& a) {
     return element([&](Element& r) { Base().sqr(r, a); });
   }
@@ -110,7 +117,9 @@ class PrimeField {
     Base().cmov(r, a, cuda::opaque(0 - static_cast<std::uint32_t>(condition)));
     return r;
   }
+  /// a = b.
   MM_DEVICE static bool equal(const Element& a, const Element& b) { return Base().equal(a, b) != 0; }
+  /// a = 0.
   MM_DEVICE static bool is_zero(const Element& a) { return Base().is_zero(a) != 0; }
 
   /// 1/a, or 0 for a = 0. (49 kBoundBits + 57) / 17 division steps: about the time of 50 products for 256
@@ -124,6 +133,7 @@ class PrimeField {
   /// inverses 0.
   class Inverses {
    public:
+    /// No elements.
     MM_DEVICE Inverses() : product_(Base()) {}
 
     /// Takes x. Returns what pop() needs for it.
@@ -132,8 +142,9 @@ class PrimeField {
       product_.push(Base(), x);
       return before;
     }
+    /// Inverts the product of all elements that were pushed. An inversion.
     MM_DEVICE void invert() { product_.invert(Base()); }
-    /// 1/x for the last x that is left.
+    /// 1/x for the last x that is left; `before` is what push() returned for it.
     MM_DEVICE Element pop(const Element& x, const Element& before) {
       return element([&](Element& r) { product_.pop(Base(), r, x, before); });
     }

@@ -80,6 +80,10 @@ class Curve(KeyAgreement):
             ``uint8[count, secret_bytes]`` and ``uint8[count, public_bytes]``. Write zeros over the first when
             you are done with it.
 
+        Raises:
+            InvalidKeyError: if the curve has no keys.
+            InternalError: if no random number is a private key: the operating system's randomness is none.
+
         >>> from manymod.ecc import P256
         >>> secrets, public_keys = P256.generate(3)
         >>> secrets.shape, public_keys.shape

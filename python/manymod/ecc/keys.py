@@ -45,6 +45,7 @@ class Key:
     """
 
     def __init__(self, numbers: KeyNumbers) -> None:
+        """Take numbers that were checked: `generate` and ``from_*`` make keys."""
         self._numbers = numbers
 
     @classmethod
@@ -59,10 +60,11 @@ class Key:
     def from_secret(cls, curve: Curve, secret: Buffer | int) -> Self:
         """A private key of its number, an int or `Curve.secret_bytes` big-endian bytes.
 
-        On Ed25519, X25519, Ed448 and X448 it is the string of RFC 8032 or RFC 7748.
+        On Ed25519, X25519, Ed448 and X448 `secret` is the string of RFC 8032 or RFC 7748.
 
         Raises:
             InvalidKeyError: (a ValueError) if it is none, or of a wrong length.
+            TypeError: if it is an int there, or neither int nor bytes.
 
         >>> Key.from_secret(Curve.named("P-256"), 0)
         Traceback (most recent call last):
@@ -127,7 +129,12 @@ class Key:
 
     @classmethod
     def from_der(cls, data: Buffer, password: str | Buffer | None = None) -> Self:
-        """Read PKCS#8 or SEC 1, SubjectPublicKeyInfo or a certificate from DER. Otherwise as `from_pem`."""
+        """Read PKCS#8 or SEC 1, SubjectPublicKeyInfo or a certificate from DER. Otherwise as `from_pem`.
+
+        Raises:
+            TypeError: if `data` is text.
+            InvalidKeyError: also for PEM.
+        """
         if isinstance(data, str):
             raise TypeError("data must be bytes, not str: open the file with 'rb'")
         encoded = _contents("data", data)
@@ -137,7 +144,12 @@ class Key:
 
     @classmethod
     def from_cryptography(cls, key: Any) -> Self:
-        """Take a private or public key of the cryptography package, of any class on a named curve."""
+        """Take a private or public key of the cryptography package, of any class on a named curve.
+
+        Raises:
+            TypeError: if it is none.
+            InvalidKeyError: (a ValueError) if it is RSA, or on a curve that there is not.
+        """
         from cryptography.hazmat.primitives import serialization as forms  # noqa: PLC0415 (optional)
 
         if hasattr(key, "private_bytes"):
@@ -336,7 +348,13 @@ class Key:
     def sm2_exchange(
         self, ephemeral_secrets: Any, public_keys: Any, ephemeral_public_keys: Any, **how: Any
     ) -> Any:
-        """Keys of SM2 key exchanges; as `Curve.sm2_exchange`, whose keywords it takes, with this private key.
+        """Keys of SM2 key exchanges: `Curve.sm2_exchange` with this private key.
+
+        Args:
+            ephemeral_secrets: as there.
+            public_keys: as there.
+            ephemeral_public_keys: as there.
+            **how: its keywords.
 
         Raises:
             TypeError: also if it is a public key.

@@ -32,6 +32,10 @@ class KeyRing:
         variant: name of a variant to force; see `manymod.ecc.variants`.
         threads: CPU threads of its calls; 0 uses `manymod.get_threads`.
 
+    Raises:
+        TypeError: if `keys` is a single key, or an element is no key.
+        ValueError: if there is none.
+
     Calls may run in several threads at once.
     """
 
@@ -236,7 +240,10 @@ class KeyRing:
         progress: Progress | None = None,
         **options: Unpack[VerifyOptions],
     ) -> Any:
-        """Whether all signatures are good, as one bool; as `Curve.verify_all`."""
+        """Whether all signatures are good, as one bool.
+
+        Arguments and answers are as in `Curve.verify_all`, and `key_indices` as in `sign`.
+        """
         return self._calls.verify(
             signatures, messages, key_indices, errors, progress, together=True, **options
         )

@@ -34,6 +34,9 @@ class Signer(BatchSigner):
         **options: `deadline`, `max_batch`, `max_queue`, `max_waiters`, `max_concurrent`, `full` of
             `manymod.rsa.Signer`.
 
+    Raises:
+        TypeError: if `keys` is neither.
+
     >>> from manymod import ecc
     >>> key = ecc.Key.generate(ecc.P256)
     >>> with Signer(key) as signer:

@@ -69,7 +69,12 @@ class Padding:
             hash_number(self.mgf, "mgf")
 
     def native_salt_length(self) -> int:
-        """As the C ABI has it."""
+        """The salt length as the C ABI has it.
+
+        Raises:
+            TypeError: if it is neither an int nor a str.
+            ValueError: if it is another str, or out of range.
+        """
         if isinstance(self.salt_length, str):
             if self.salt_length not in _SALT_LENGTHS:
                 raise ValueError(f"salt_length {self.salt_length!r} is none of digest, max, auto")

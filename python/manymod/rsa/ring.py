@@ -26,7 +26,8 @@ class KeyRing:
     """Keys, public or private, of any sizes, and where to compute with them.
 
     Args:
-        keys: `PrivateKey` and `PublicKey` objects, at least one; items name them by their position.
+        keys: `PrivateKey` and `PublicKey` objects (else a TypeError), at least one (else a ValueError); items
+            name them by their position.
         device: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:K"``, ``"opencl"`` or ``"opencl:K"``.
         variant: name of a variant to force for every power; see `manymod.variants`.
         threads: CPU threads of its calls; 0 uses `manymod.get_threads`.
@@ -496,5 +497,4 @@ class KeyRing:
     def __repr__(self) -> str:
         """Number and sizes of the keys; no number of theirs."""
         sizes = sorted({key.key_size for key in self._keys})
-        device = self._calls.device
-        return f"KeyRing({len(self)} keys, bits={sizes}, device={device!r})"
+        return f"KeyRing({len(self)} keys, bits={sizes}, device={self._calls.device!r})"

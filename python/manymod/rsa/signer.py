@@ -44,6 +44,10 @@ class Signer(BatchSigner):
         full: what a request meets that finds the queue full: ``"block"``, it waits for room, or ``"raise"``,
             `SignerFullError`.
 
+    Raises:
+        TypeError: if `keys` is neither.
+        ValueError: for a number that is out of range.
+
     Every request that was accepted is answered exactly once: with its signature, with an exception, or, if it
     is cancelled before it begins, by its cancellation. Close the signer, or use it as a context manager; when
     the interpreter exits, requests that wait are cancelled. It belongs to its process: in a forked child it
