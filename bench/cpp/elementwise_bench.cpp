@@ -135,7 +135,7 @@ const bool registered = [] {
       for (const std::size_t bits : kWidths) {
         std::vector<std::string> variants{"auto"};
         if (op == Op::mulmod || op == Op::fmamod)
-          variants.insert(variants.end(), {"scalar64.adx", "division52.avx512"});
+          variants.insert(variants.end(), {"scalar64.adx", "division52.avx512", "division52.avx2"});
         if (op == Op::mulmod && shared) variants.insert(variants.end(), {"ifma52.avx512", "radix29.avx2"});
         for (const std::string& variant : variants) {
           const Case c{op, name, shared, variant, bits};

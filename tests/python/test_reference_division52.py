@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 import pytest
-from reference.modmul.division52 import RECIPROCAL_ERROR, multiply_add
+from reference.modmul.division52 import RECIPROCAL_ERROR, W, multiply_add, reciprocal_in_doubles
 
 
 @pytest.mark.parametrize("limbs", [1, 2, 3, 4, 6, 8, 13, 16])
@@ -18,6 +19,7 @@ def test_products_of_random_numbers(limbs: int) -> None:
         for z in (0, source.getrandbits(64 * limbs)):
             for error in (0, RECIPROCAL_ERROR):
                 assert multiply_add(x, y, z, n, limbs, error) == (x * y + z) % n
+            assert multiply_add(x, y, z, n, limbs, doubles=True) == (x * y + z) % n
 
 
 @pytest.mark.parametrize("limbs", [1, 2, 4, 16])
@@ -29,6 +31,19 @@ def test_products_next_to_powers_of_two(limbs: int) -> None:
                 for z in (0, n, top - 1):
                     found = multiply_add(x, y, z, n, limbs, RECIPROCAL_ERROR)
                     assert found in ((x * y + z) % n, None)
+                    assert multiply_add(x, y, z, n, limbs, doubles=True) in ((x * y + z) % n, None)
+
+
+def test_reciprocals_in_doubles_are_rounded_down() -> None:
+    source = random.Random(1)
+    half = W // 2
+    for d1 in (half, half + 1, W - 1, W - 2, *(source.randrange(half, W) for _ in range(200))):
+        for d0 in (0, 1, W - 1, source.randrange(W)):
+            v1, v0 = reciprocal_in_doubles(d1, d0)
+            assert abs(v0) < Fraction(1, 1 << 48)
+            # D / W^L is less than (d1 W + d0 + 1) / W^2, and at least (d1 W + d0) / W^2.
+            assert v1 + v0 <= Fraction(W * W, d1 * W + d0 + 1)
+            assert Fraction(W * W, d1 * W + d0) - v1 - v0 < Fraction(1, 1 << 94)
 
 
 @pytest.mark.parametrize("limbs", [1, 2, 5, 16])

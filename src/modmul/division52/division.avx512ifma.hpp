@@ -14,7 +14,8 @@
 // carry is still below T0, is noticed by bits of T1 or q from 2^52 on, and the lane is given up.
 #pragma once
 
-#include "modmul/division52/conversion.avx512ifma.hpp"
+#include "modmul/division52/lanes.avx512ifma.hpp"
+#include "modmul/division52/products.hpp"
 #include "modmul/ifma52/reduction.avx512ifma.hpp"
 
 namespace manymod::division52 {
@@ -31,19 +32,10 @@ using avx512ifma::store;
 constexpr std::size_t kWindow = 20;
 /// Rows of a block. The lowest columns of a window lack the products below it, one more in each row.
 constexpr std::size_t kBlock = ifma52::kBlock;
-static_assert(kBlock + 4 <= kWindow);
-
-/// The parts of a block of divisors: M, D, v1, v0 and the bits that D is shifted by.
-struct Divisors {
-  const Limb* block;
-  std::size_t digits;
-  [[nodiscard]] const Limb* negated() const { return block; }
-  [[nodiscard]] const Limb* value() const { return block + digits * kLanes; }
-  [[nodiscard]] Vector reciprocal(std::size_t digit) const {
-    return vector_at(block + (2 * digits + digit) * kLanes);
-  }
-  [[nodiscard]] Vector shift() const { return vector_at(block + (2 * digits + 2) * kLanes); }
-};
+static_assert(kBlock + 4 <= kWindow && kBlock == kScratchRows);
+// Of short numbers all columns stay in registers.
+static_assert(digits_for(kShortLimbs) <= kWindow && digits_for(kShortLimbs + 1) > kWindow);
+static_assert(digits_for(kMaxLimbs) <= ifma52::kMaxDigits);
 
 /// The top S columns of a partial remainder, and rows over the top S digits of M.
 template <std::size_t S>
@@ -54,7 +46,7 @@ struct TopColumns {
   const Limb* m;  ///< the top S digits of M
 
   TopColumns(const Limb* top_digits, const Divisors& divisors)
-      : v1(divisors.reciprocal(0)), v0(divisors.reciprocal(1)), m(top_digits) {}
+      : v1(vector_at(divisors.reciprocal(0))), v0(vector_at(divisors.reciprocal(1))), m(top_digits) {}
 
   /// The quotient digit of the next row.
   [[gnu::always_inline]] inline Vector quotient_digit(Vector incoming) {
@@ -62,13 +54,13 @@ struct TopColumns {
     const Vector first = add(column[S - 1], carry_of(second));
     Vector low = zero();
     add_high(low, second, v1);
-    Vector other_low = digit_of(second);
+    Vector other_low = digit_of<Avx512Words>(second);
     add_low(other_low, first, v1);
     Vector q = first;
     add_high(q, first, v1);
     add_high(low, first, v0);
     q = add(q, carry_of(add(low, other_low)));
-    out_of_range = either(out_of_range, either(first, q));
+    out_of_range = Avx512Words::either(out_of_range, Avx512Words::either(first, q));
     return q;
   }
 
@@ -84,7 +76,7 @@ struct TopColumns {
       add_low(column[j], q, factor);
     }
     // What is left above the top column is as much as its carry, with the other sign.
-    column[S - 1] = add(column[S - 1], shift_left(above, kDigitBits));
+    column[S - 1] = add(column[S - 1], Avx512Words::shift_left(above, kDigitBits));
   }
 };
 
@@ -170,8 +162,8 @@ inline Vector divide_long(Limb* t, Limb* quotient, const Divisors& divisors) {
   for (std::size_t left = digits; left > 0;) {
     const std::size_t count = left < kBlock ? left : kBlock;
     ifma52::with_constant<1, kBlock>(count, [&](auto rows) {
-      out_of_range = either(out_of_range,
-                            divide_window<rows>(t + (left + digits - kWindow) * kLanes, quotient, divisors));
+      out_of_range = Avx512Words::either(
+          out_of_range, divide_window<rows>(t + (left + digits - kWindow) * kLanes, quotient, divisors));
       ifma52::add_block<rows>(t + (left - rows) * kLanes, quotient, divisors.negated(), digits - kWindow);
     });
     left -= count;
@@ -179,45 +171,86 @@ inline Vector divide_long(Limb* t, Limb* quotient, const Divisors& divisors) {
   return out_of_range;
 }
 
-/// Passes carries on: r gets exact digits; @return what the top digit has above 52 bits, as bits above them.
-inline Vector pass_carries(Limb* r, std::size_t digits) {
-  Vector sum = vector_at(r);
-#pragma GCC unroll 20
-  for (std::size_t j = 1; j < digits; ++j) {
-    set_vector(r + (j - 1) * kLanes, digit_of(sum));
-    sum = _mm512_add_epi64(vector_at(r + j * kLanes), shift_right(sum, kDigitBits));
-  }
-  set_vector(r + (digits - 1) * kLanes, digit_of(sum));
-  return sum;
-}
-
-/// r = r - D in the lanes where that is not negative. On input: exact digits.
-[[gnu::noinline]] void subtract_once(Limb* r, const Limb* d, std::size_t digits) {
-  Vector borrow = zero();
-  for (std::size_t j = 0; j < digits; ++j) {
-    borrow = shift_right(
-        _mm512_sub_epi64(_mm512_sub_epi64(vector_at(r + j * kLanes), vector_at(d + j * kLanes)), borrow),
-        kLimbBits - 1);
-  }
-  const Vector mask = _mm512_sub_epi64(borrow, broadcast(1));
-  borrow = zero();
-  for (std::size_t j = 0; j < digits; ++j) {
-    const Vector subtrahend = _mm512_and_si512(vector_at(d + j * kLanes), mask);
-    const Vector difference =
-        _mm512_sub_epi64(_mm512_sub_epi64(vector_at(r + j * kLanes), subtrahend), borrow);
-    borrow = shift_right(difference, kLimbBits - 1);
-    set_vector(r + j * kLanes, digit_of(difference));
+/// t = a b, the lower L columns from the bias on.
+template <std::size_t digits>
+inline void multiply_short(Limb* t, const Limb* a, const Limb* b) {
+  if constexpr (digits <= ifma52::kBlock) {
+    ifma52::short_product<digits>(t, b, a);
+  } else {
+    constexpr std::size_t kLower = (digits + 1) / 2;
+    ifma52::product_block<kLower>(t, b, a, digits, true);
+    ifma52::product_block<digits - kLower>(t + kLower * kLanes, b + kLower * kLanes, a, digits, false);
   }
 }
 
-/// r = r mod D for columns of a remainder below 2 D; @return what is out of range.
-inline Vector finish_remainder(Limb* r, const Divisors& divisors, std::size_t digits) {
-  const Vector top = pass_carries(r, digits);
-  const Vector top_of_divisor = vector_at(divisors.value() + (digits - 1) * kLanes);
-  // A lower top digit is proof enough: one of 2^51 remainders needs the comparison.
-  if (_mm512_cmpge_epu64_mask(top, top_of_divisor) != 0) subtract_once(r, divisors.value(), digits);
-  return top;
+inline void multiply_long(Limb* t, const Limb* a, const Limb* b, std::size_t digits) {
+  for (std::size_t start = 0; start < digits; start += kBlock) {
+    const std::size_t rest = digits - start;
+    ifma52::with_constant<1, kBlock>(rest < kBlock ? rest : kBlock, [&](auto size) {
+      ifma52::product_block<size>(t + start * kLanes, b + start * kLanes, a, digits, start == 0);
+    });
+  }
 }
+
+/// The top two digits of D's reciprocal, rounded down: see division.avx512ifma.hpp.
+struct Reciprocal {
+  Vector v1, v0;
+};
+
+using Doubles = __m512d;
+/// On input: below 2^63 in magnitude.
+inline Doubles to_doubles(Vector v) { return __builtin_convertvector(reinterpret_cast<__v8di>(v), __v8df); }
+/// floor(v), or 0 where v is negative.
+inline Vector floor_of(Doubles v) {
+  return _mm512_maskz_cvttpd_epu64(_mm512_cmp_pd_mask(v, _mm512_setzero_pd(), _CMP_GT_OQ), v);
+}
+
+/// On input: the top two digits of D, the upper one with its top bit.
+Reciprocal reciprocal_of(Vector d1, Vector d0) {
+  // V to 2^-50 by a division of doubles, less 2^-49: v1 is at most 2^4 too small.
+  const Doubles approximation = 0x1p52 / (to_doubles(d1) + 0x1p-52 * to_doubles(d0));
+  Vector v1 = floor_of(0x1p52 * (approximation - 1 - 0x1p-49));
+  // E = W^2 - (D's top two digits + 1) (W + v1) / W, rounded down; below 2^57.
+  Vector high = d1;
+  add_high(high, d1, v1);
+  Vector low = _mm512_add_epi64(d0, broadcast(3));
+  add_low(low, d1, v1);
+  add_high(low, d0, v1);
+  const Vector above = _mm512_sub_epi64(broadcast(Limb{1} << kDigitBits), high);
+  const Vector missing = _mm512_sub_epi64(Avx512Words::shift_left(above, kDigitBits), low);
+  // The rest of V is E V, of which nothing is missing where v1 is 0 and E negative.
+  const Vector v0 = floor_of((1 - 0x1p-49) * approximation * to_doubles(missing));
+  v1 = _mm512_add_epi64(v1, Avx512Words::shift_right(v0, kDigitBits));
+  return {v1, digit_of<Avx512Words>(v0)};
+}
+
+/// What products.hpp asks for.
+struct Ifma : Avx512Words {
+  static Reciprocal reciprocal_of(Vector d1, Vector d0) { return division52::reciprocal_of(d1, d0); }
+  static void to_factors(Limb*, std::size_t) {}
+
+  template <class Count>
+  static void multiply(Limb* t, const Limb* x, const Limb* y, Count limbs) {
+    if constexpr (std::is_same_v<Count, std::size_t>) {
+      multiply_long(t, x, y, digits_for(limbs));
+    } else {
+      multiply_short<digits_for(Count::value)>(t, x, y);
+    }
+  }
+
+  template <std::size_t N, class Count>
+  static void divide(Limb* const (&t)[N], const Divisors (&divisors)[N], Vector (&out_of_range)[N],
+                     Limb* quotient, Count) {
+    if constexpr (std::is_same_v<Count, std::size_t>) {
+      static_assert(N == 1);
+      out_of_range[0] = divide_long(t[0], quotient, divisors[0]);
+    } else if constexpr (N == 1) {
+      out_of_range[0] = divide_short<digits_for(Count::value)>(t[0], divisors[0]);
+    } else {
+      divide_short_pair<digits_for(Count::value)>(t, divisors, out_of_range);
+    }
+  }
+};
 
 }  // namespace
 }  // namespace manymod::division52

@@ -19,12 +19,13 @@ namespace {
 /// A plan's shared modulus: in all lanes, and for the engine that computes what the kernels leave over.
 class PreparedDivisor final : public PreparedModulus {
  public:
-  PreparedDivisor(std::span<const Limb> modulus, std::unique_ptr<PreparedModulus> for_rest)
+  PreparedDivisor(const Kernels& kernels, std::span<const Limb> modulus,
+                  std::unique_ptr<PreparedModulus> for_rest)
       : block_(divisor_words(modulus.size())), for_rest_(std::move(for_rest)) {
     const Limb* same[kLanes];
     std::ranges::fill(same, modulus.data());
     limbs::Buffer scratch(scratch_words(modulus.size()));
-    set_divisors(block_.data(), same, modulus.size(), scratch.data());
+    kernels.set_divisors(block_.data(), same, modulus.size(), scratch.data());
   }
   [[nodiscard]] const Limb* block() const { return block_.data(); }
   [[nodiscard]] const PreparedModulus* for_rest() const { return for_rest_.get(); }
@@ -39,8 +40,9 @@ constexpr std::size_t vectors_for(std::size_t limbs) { return limbs <= kPairedLi
 /// The items of one bucket, eight or sixteen at a time.
 class ProductRun {
  public:
-  ProductRun(const Job& job, Items items, std::size_t limbs)
-      : job_(job),
+  ProductRun(const Kernels& kernels, const Job& job, Items items, std::size_t limbs)
+      : kernels_(kernels),
+        job_(job),
         y_(job.op == Operation::sqrmod ? job.x : job.y),
         adds_(job.op == Operation::fmamod),
         items_(items),
@@ -86,6 +88,7 @@ class ProductRun {
   }
 
  private:
+  const Kernels& kernels_;
   const Job& job_;
   const BatchView& y_;
   bool adds_;  ///< fmamod: z is added
@@ -107,8 +110,8 @@ class ProductRun {
     loadable_ = 0;
     const std::size_t used = (items.size() + kLanes - 1) / kLanes;
     for (std::size_t v = 0; v < used; ++v) load(v, items);
-    if (used == 2) return multiply_pair(operands_, blocks_, scratch_.data());
-    return multiply(operands_[0], blocks_[0], scratch_.data());
+    if (used == 2) return kernels_.multiply_pair(operands_, blocks_, scratch_.data());
+    return kernels_.multiply(operands_[0], blocks_[0], scratch_.data());
   }
 
   /// Points vector v at its items. Lanes without one repeat the last item, and their results are not used.
@@ -138,7 +141,7 @@ class ProductRun {
       }
     }
     if (shared_ == nullptr) {
-      set_divisors(divisors_.data() + v * divisor_words(limbs_), moduli, limbs_, scratch_.data());
+      kernels_.set_divisors(divisors_.data() + v * divisor_words(limbs_), moduli, limbs_, scratch_.data());
     }
   }
 
@@ -177,9 +180,11 @@ class ProductRun {
 
 class DivisionEngine final : public Engine {
  public:
+  explicit DivisionEngine(const Kernels& kernels) : kernels_(kernels) {}
+
   [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
                                                          TimingClass timing) const override {
-    return std::make_unique<PreparedDivisor>(modulus, rest_->prepare(modulus, op, timing));
+    return std::make_unique<PreparedDivisor>(kernels_, modulus, rest_->prepare(modulus, op, timing));
   }
 
   [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView&, std::span<const Limb>,
@@ -197,11 +202,12 @@ class DivisionEngine final : public Engine {
       return rest_->item_cost_ns(job, modulus_limbs);
     }
     const auto limbs = static_cast<double>(modulus_limbs);
-    return (job.shared == nullptr ? 12 : 6) + (job.shared == nullptr ? 4 : 3) * limbs + 0.25 * limbs * limbs;
+    return (job.shared == nullptr ? 12 : 6) + (job.shared == nullptr ? 4 : 3) * limbs +
+           kernels_.limb_pair_ns * limbs * limbs;
   }
 
   void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
-    const std::vector<std::size_t> rest = ProductRun(job, items, modulus_limbs).run();
+    const std::vector<std::size_t> rest = ProductRun(kernels_, job, items, modulus_limbs).run();
     if (rest.empty()) return;
     Job other = job;
     if (job.shared != nullptr) other.shared = static_cast<const PreparedDivisor*>(job.shared)->for_rest();
@@ -209,30 +215,44 @@ class DivisionEngine final : public Engine {
   }
 
  private:
+  const Kernels& kernels_;
   std::unique_ptr<Engine> rest_ = scalar64::make_fastest_engine();
 };
+
+Variant make_variant(const std::string& shape, std::string summary, const Kernels& kernels,
+                     CpuFeatures features) {
+  Variant variant;
+  variant.name = "division52." + shape;
+  variant.technique = "division52";
+  variant.public_operations =
+      operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod) | operation_bit(Operation::fmamod);
+  variant.max_bits = kMaxLimbs * kLimbBits;
+  variant.instances = kLanes;
+  variant.requirements = cpu_requirements(features);
+  variant.summary = std::move(summary);
+  variant.make_engine = [&kernels](unsigned) -> std::unique_ptr<Engine> {
+    return std::make_unique<DivisionEngine>(kernels);
+  };
+  return variant;
+}
 
 }  // namespace
 #endif
 
 void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
 #if MANYMOD_X86_64
-  Variant variant;
-  variant.name = "division52.avx512";
-  variant.technique = "division52";
-  variant.public_operations =
-      operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod) | operation_bit(Operation::fmamod);
-  variant.max_bits = kMaxLimbs * kLimbBits;
-  variant.instances = kLanes;
-  variant.requirements =
-      cpu_requirements(CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq | CpuFeature::avx512bw |
+  Variant wide =
+      make_variant("avx512", "products by long division in 52-bit digits by AVX-512 IFMA, eight side by side",
+                   avx512_kernels(),
+                   CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq | CpuFeature::avx512bw |
                        CpuFeature::avx512vl | CpuFeature::avx512ifma);
-  variant.priority = 30;
-  variant.summary = "products by long division in 52-bit digits by AVX-512 IFMA, eight side by side";
-  variant.make_engine = [](unsigned) -> std::unique_ptr<Engine> {
-    return std::make_unique<DivisionEngine>();
-  };
-  variants.push_back(std::move(variant));
+  wide.priority = 30;
+  variants.push_back(std::move(wide));
+  Variant narrow = make_variant(
+      "avx2", "products by long division in 52-bit digits in doubles by AVX2, eight side by side",
+      avx2_kernels(), CpuFeature::bmi2 | CpuFeature::avx2 | CpuFeature::fma);
+  narrow.priority = 25;
+  variants.push_back(std::move(narrow));
 #endif
 }
 

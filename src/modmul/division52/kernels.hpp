@@ -21,6 +21,9 @@ inline constexpr std::size_t kPairedLimbs = 8;
 /// Digits L of a modulus of `limbs` limbs: at least one bit is left, 64 limbs < 52 L.
 constexpr std::size_t digits_for(std::size_t limbs) { return limbs * kLimbBits / kDigitBits + 1; }
 
+/// Vectors of scratch beside those of an item's numbers.
+inline constexpr std::size_t kScratchRows = 10;
+
 /// Words of a block of divisors and of scratch, both aligned to 64 bytes.
 constexpr std::size_t divisor_words(std::size_t limbs) { return (2 * digits_for(limbs) + 3) * kLanes; }
 constexpr std::size_t scratch_words(std::size_t limbs) { return (6 * digits_for(limbs) + 32) * kLanes; }
@@ -37,22 +40,30 @@ struct Products {
   std::size_t limbs;    ///< of each modulus and of each r
 };
 
+/// The functions for one instruction set. A vector is eight lanes, whatever the width of its registers.
+struct Kernels {
+  /// Computes a block of divisors. On input: moduli of `limbs` <= kMaxLimbs limbs whose top limbs are not 0.
+  /// Timing: constant-time.
+  void (*set_divisors)(Limb* block, const Limb* const* moduli, std::size_t limbs, Limb* scratch);
+
+  /// r = x y mod n or x y + z mod n, 0 <= r < n, in the lanes that are returned as a set of bits. On input:
+  /// x, y, z of any value. Lanes where x is longer than n in bits, and in theory lanes whose quotient digits
+  /// are estimated badly, are not computed, and their r is not written. Aliasing: r of a lane may be x, y or
+  /// z of the same lane, and of no other lane that is computed. Timing: variable.
+  std::uint8_t (*multiply)(const Products& operands, const Limb* block, Limb* scratch);
+
+  /// The same for two vectors of equally long numbers, limbs <= kPairedLimbs; the second one's lanes are the
+  /// upper bits. scratch: twice scratch_words. Aliasing: r may also be an operand of the other vector's
+  /// lanes, as all operands are read first.
+  std::uint16_t (*multiply_pair)(const Products (&operands)[2], const Limb* const (&blocks)[2],
+                                 Limb* scratch);
+
+  double limb_pair_ns;  ///< about how long an item takes for each pair of limbs of its operands
+};
+
 #if MANYMOD_X86_64
-/// Computes a block of divisors. On input: moduli of `limbs` <= kMaxLimbs limbs whose top limbs are not 0.
-/// Timing: constant-time.
-void set_divisors(Limb* block, const Limb* const* moduli, std::size_t limbs, Limb* scratch);
-
-/// r = x y mod n or x y + z mod n, 0 <= r < n, in the lanes that are returned as a set of bits. On input: x,
-/// y, z of any value.
-/// Lanes where x is longer than n in bits, and in theory lanes whose quotient digits are estimated badly, are
-/// not computed, and their r is not written. Aliasing: r of a lane may be x, y or z of the same lane, and of
-/// no other lane that is computed. Timing: variable.
-std::uint8_t multiply(const Products& operands, const Limb* block, Limb* scratch);
-
-/// The same for two vectors of equally long numbers, limbs <= kPairedLimbs; the second one's lanes are the
-/// upper bits. scratch: twice scratch_words. Aliasing: r may also be an operand of the other vector's lanes,
-/// as all operands are read first.
-std::uint16_t multiply_pair(const Products (&operands)[2], const Limb* const (&blocks)[2], Limb* scratch);
+const Kernels& avx512_kernels();  ///< by AVX-512 IFMA
+const Kernels& avx2_kernels();    ///< by products of doubles in two vectors of AVX2
 #endif
 
 }  // namespace manymod::division52

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// dpf52 on four instances side by side in 256-bit vectors. AVX2 instructions take their rounding mode from
-// MXCSR.
+// dpf52 on four instances side by side in 256-bit vectors.
 #if MANYMOD_X86_64
 #include <immintrin.h>
 
+#include "arch/avx2/rounding.hpp"
 #include "lanes/digit_loops.hpp"
 #include "modmul/dpf52/kernels.hpp"
 #include "modmul/dpf52/lane_montgomery.hpp"
@@ -38,34 +38,17 @@ struct Avx2 {
 using Multiplier = LaneMontgomery<Avx2>;
 using Linear = lanes::DigitLoops<Avx2, Avx2::kLanes, kDigitBits>;
 
-/// Calls `function` with rounding toward zero, all exceptions masked, and FTZ and DAZ off, then restores
-/// MXCSR. `function` must not throw.
-///
-/// The compiler does not model MXCSR. Three things keep the arithmetic between the two writes of it: the
-/// arithmetic is in a function of its own, the compiler cannot see which function the pointer designates, and
-/// operands and results are in memory. In that function no operation has constant operands that the compiler
-/// could evaluate.
-template <class... Arguments>
-void call_rounding_toward_zero(void (*function)(Arguments...), Arguments... arguments) {
-  const unsigned saved = _mm_getcsr();
-  _mm_setcsr(_MM_ROUND_TOWARD_ZERO | _MM_MASK_MASK);
-  __asm__ volatile("" : "+r"(function) : : "memory");
-  function(arguments...);
-  __asm__ volatile("" : : : "memory");
-  _mm_setcsr(saved);
-}
-
 // DigitKernels' functions: those of LaneMontgomery, with rounding toward zero in force.
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* scratch) {
-  call_rounding_toward_zero(Multiplier::mul, r, a, b, modulus, digits, scratch);
+  avx2::call_rounding_toward_zero(Multiplier::mul, r, a, b, modulus, digits, scratch);
 }
 
 void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) {
-  call_rounding_toward_zero(Multiplier::sqr, r, a, modulus, digits, scratch);
+  avx2::call_rounding_toward_zero(Multiplier::sqr, r, a, modulus, digits, scratch);
 }
 
 void split_product(Limb* high, Limb* low, const Limb* a, const Limb* b) {
-  call_rounding_toward_zero(Multiplier::split_product, high, low, a, b);
+  avx2::call_rounding_toward_zero(Multiplier::split_product, high, low, a, b);
 }
 
 }  // namespace

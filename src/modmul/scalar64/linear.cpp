@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addition, subtraction, negation, multiplication, squaring and x y + z modulo n. Variable-time.
+#include <algorithm>
+
 #include "modmul/scalar64/carry_chains.hpp"
 #include "modmul/scalar64/operations.hpp"
 
@@ -50,8 +52,10 @@ void combine(Operation op, std::span<Limb> r, std::span<const Limb> x, std::span
   } else if (op == Operation::submod) {
     const Limb borrow = subtract_chained(r.data(), x.data(), y.data(), size);
     if (borrow != 0) add_chained(r.data(), r.data(), n.data(), size);
+  } else if (std::ranges::any_of(x, [](Limb limb) { return limb != 0; })) {
+    subtract_chained(r.data(), n.data(), x.data(), size);
   } else {
-    limbs::negate_mod(r, x, n);
+    std::ranges::fill(r, Limb{0});
   }
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of division52 against schoolbook arithmetic, at edges: every width of up to 64 limbs, even
 // moduli, powers of two, operands next to the modulus and longer than it, addends of any value, results in
-// place of operands.
+// place of operands; and all products of small moduli.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/cpu_features.hpp"
@@ -105,10 +107,10 @@ struct Vector {
     p.limbs = n[0].size();
     return p;
   }
-  void set_divisors_in(Limb* block, Limb* scratch) {
+  void set_divisors_in(const Kernels& kernels, Limb* block, Limb* scratch) {
     const Limb* moduli[kLanes];
     for (std::size_t lane = 0; lane < kLanes; ++lane) moduli[lane] = n[lane].data();
-    set_divisors(block, moduli, n[0].size(), scratch);
+    kernels.set_divisors(block, moduli, n[0].size(), scratch);
   }
   /// Lanes may be left over if x is longer than n, or a quotient has long runs of zeros.
   void check(unsigned computed, const std::array<Limbs, kLanes>& results) const {
@@ -121,18 +123,33 @@ struct Vector {
   }
 };
 
-/// The parameter is the number of limbs.
-class Division52 : public testing::TestWithParam<std::size_t> {
+struct Form {
+  const char* name;
+  const Kernels& (*kernels)();
+  CpuFeatures needed;
+};
+
+const Form kForms[] = {
+    {"avx512", avx512_kernels,
+     CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq | CpuFeature::avx512bw |
+         CpuFeature::avx512vl | CpuFeature::avx512ifma},
+    {"avx2", avx2_kernels, CpuFeature::bmi2 | CpuFeature::avx2 | CpuFeature::fma},
+};
+
+/// The parameters are the kernels and the number of limbs.
+class Division52 : public testing::TestWithParam<std::tuple<Form, std::size_t>> {
  protected:
   void SetUp() override {
-    const CpuFeatures needed = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
-                               CpuFeature::avx512bw | CpuFeature::avx512vl | CpuFeature::avx512ifma;
-    if ((cpu_info().features & needed) != needed) GTEST_SKIP() << "needs AVX-512 F, DQ, BW, VL and IFMA";
+    const CpuFeatures needed = std::get<0>(GetParam()).needed;
+    if ((cpu_info().features & needed) != needed) {
+      GTEST_SKIP() << "needs a processor with " << cpu_feature_names(needed);
+    }
   }
 
-  std::size_t size = GetParam();
+  std::size_t size = std::get<1>(GetParam());
   int rounds = size <= 20 ? 12 : 2;
   Generator generate{size};
+  const Kernels& kernels = std::get<0>(GetParam()).kernels();
   limbs::Buffer block{divisor_words(size)};
   limbs::Buffer other_block{divisor_words(size)};
   limbs::Buffer scratch{2 * scratch_words(size)};
@@ -141,16 +158,16 @@ class Division52 : public testing::TestWithParam<std::size_t> {
 TEST_P(Division52, MultipliesModuloEachModulus) {
   for (int round = 0; round < rounds; ++round) {
     Vector v(generate, size, size, size);
-    v.set_divisors_in(block.data(), scratch.data());
-    v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
+    v.set_divisors_in(kernels, block.data(), scratch.data());
+    v.check(kernels.multiply(v.products(), block.data(), scratch.data()), v.r);
   }
 }
 
 TEST_P(Division52, ExtendsNarrowOperands) {
   const std::size_t narrow = 1 + generate.below(size);
   Vector v(generate, size, size, narrow);
-  v.set_divisors_in(block.data(), scratch.data());
-  v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
+  v.set_divisors_in(kernels, block.data(), scratch.data());
+  v.check(kernels.multiply(v.products(), block.data(), scratch.data()), v.r);
 }
 
 TEST_P(Division52, MultipliesPairsOfVectors) {
@@ -158,10 +175,10 @@ TEST_P(Division52, MultipliesPairsOfVectors) {
   for (int round = 0; round < rounds; ++round) {
     Vector a(generate, size, size, size, round % 2 == 0 ? 0 : size);
     Vector b(generate, size, size, size, round % 3 == 0 ? 0 : size);
-    a.set_divisors_in(block.data(), scratch.data());
-    b.set_divisors_in(other_block.data(), scratch.data());
-    const unsigned computed =
-        multiply_pair({a.products(), b.products()}, {block.data(), other_block.data()}, scratch.data());
+    a.set_divisors_in(kernels, block.data(), scratch.data());
+    b.set_divisors_in(kernels, other_block.data(), scratch.data());
+    const unsigned computed = kernels.multiply_pair({a.products(), b.products()},
+                                                    {block.data(), other_block.data()}, scratch.data());
     a.check(computed & 0xff, a.r);
     b.check(computed >> kLanes, b.r);
   }
@@ -184,8 +201,8 @@ TEST_P(Division52, AddsToProducts) {
       v.ordinary[lane] = true;
     }
     v.expect();
-    v.set_divisors_in(block.data(), scratch.data());
-    v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
+    v.set_divisors_in(kernels, block.data(), scratch.data());
+    v.check(kernels.multiply(v.products(), block.data(), scratch.data()), v.r);
   }
 }
 
@@ -205,8 +222,8 @@ TEST_P(Division52, AddsToTheGreatestProducts) {
       v.ordinary[lane] = false;
     }
     v.expect();
-    v.set_divisors_in(block.data(), scratch.data());
-    v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
+    v.set_divisors_in(kernels, block.data(), scratch.data());
+    v.check(kernels.multiply(v.products(), block.data(), scratch.data()), v.r);
   }
 }
 
@@ -216,11 +233,11 @@ TEST_P(Division52, WritesInPlaceOfAnOperand) {
     v.n[lane].back() |= Limb{1} << 63;  // no x is longer
   }
   v.expect();
-  v.set_divisors_in(block.data(), scratch.data());
+  v.set_divisors_in(kernels, block.data(), scratch.data());
   const Vector before = v;
   Products p = v.products();
   for (std::size_t lane = 0; lane < kLanes; ++lane) p.r[lane] = v.x[lane].data();
-  const unsigned computed = multiply(p, block.data(), scratch.data());
+  const unsigned computed = kernels.multiply(p, block.data(), scratch.data());
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     const bool done = (computed >> lane & 1) != 0;
     EXPECT_EQ(v.x[lane], done ? v.expected[lane] : before.x[lane]) << "lane " << lane;
@@ -240,14 +257,55 @@ TEST_P(Division52, DividesByExtremeModuli) {
     v.ordinary[lane] = true;
   }
   v.expect();
-  v.set_divisors_in(block.data(), scratch.data());
-  v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
+  v.set_divisors_in(kernels, block.data(), scratch.data());
+  v.check(kernels.multiply(v.products(), block.data(), scratch.data()), v.r);
 }
 
+class Division52OfSmallModuli : public Division52 {};
+
+/// x y and x y + 5 for all x, y < n, for moduli of `size` limbs whose upper limbs, if any, are those of 2^(64
+/// (size - 1)): n = 2 to 20 of one limb, and x and y next to the ends of their range of more.
+TEST_P(Division52OfSmallModuli, MultipliesAllOperands) {
+  for (Limb low = 2; low <= 20; ++low) {
+    Vector v(generate, size, size, size, size);
+    std::size_t lane = 0;
+    const auto run = [&] {
+      v.expect();
+      v.set_divisors_in(kernels, block.data(), scratch.data());
+      v.check(kernels.multiply(v.products(), block.data(), scratch.data()), v.r);
+      for (Limbs& r : v.r) r.assign(size, 0x5555);
+    };
+    for (Limb x = 0; x < low; ++x) {
+      for (Limb y = 0; y < low; ++y, lane = (lane + 1) % kLanes) {
+        v.n[lane] = v.x[lane] = v.y[lane] = v.z[lane] = Limbs(size);
+        v.n[lane][0] = low;
+        v.x[lane][0] = x;
+        v.y[lane][0] = y;
+        v.z[lane][0] = (x + y) % 2 * 5;
+        v.ordinary[lane] = false;
+        if (size == 2) {
+          v.n[lane][1] = v.x[lane][1] = v.y[lane][1] = 1;
+          if (x % 2 == 0) v.x[lane] = {~Limb{0} - x, 0};
+        }
+        if (lane == kLanes - 1) run();
+      }
+    }
+    run();
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<std::tuple<Form, std::size_t>>& parameters) {
+  return std::string(std::get<0>(parameters.param).name) + "_" +
+         std::to_string(std::get<1>(parameters.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Limbs, Division52OfSmallModuli,
+                         testing::Combine(testing::ValuesIn(kForms), testing::Values(1, 2)), name_of);
 INSTANTIATE_TEST_SUITE_P(Limbs, Division52,
-                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20,
-                                         25, 26, 32, 39, 48, 64),
-                         [](const auto& limbs) { return std::to_string(limbs.param); });
+                         testing::Combine(testing::ValuesIn(kForms),
+                                          testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+                                                          16, 17, 18, 20, 25, 26, 32, 39, 48, 64)),
+                         name_of);
 
 }  // namespace
 }  // namespace manymod::division52

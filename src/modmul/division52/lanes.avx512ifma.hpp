@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight numbers of 64-bit limbs as vectors of limbs, one number a lane, and as digits of 52 bits.
-// `Count`: a number of limbs, at compile time for short numbers. Included by kernels.avx512ifma.cpp alone.
+// Vectors of eight words for division52 by AVX-512. Included by kernels.avx512ifma.cpp alone.
 #pragma once
 
 #include "arch/avx512ifma/vector.hpp"
-#include "modmul/division52/kernels.hpp"
+#include "modmul/division52/conversion.hpp"
 
 namespace manymod::division52 {
 namespace {
@@ -13,18 +12,8 @@ using avx512ifma::broadcast;
 using avx512ifma::Vector;
 using avx512ifma::zero;
 
-constexpr Limb kDigitMask = (Limb{1} << kDigitBits) - 1;
-
 inline Vector vector_at(const Limb* p) { return _mm512_load_si512(p); }
 inline void set_vector(Limb* p, Vector v) { _mm512_store_si512(p, v); }
-inline Vector shift_right(Vector v, unsigned bits) {
-  return reinterpret_cast<Vector>(reinterpret_cast<__v8du>(v) >> bits);
-}
-inline Vector shift_left(Vector v, unsigned bits) {
-  return reinterpret_cast<Vector>(reinterpret_cast<__v8du>(v) << bits);
-}
-inline Vector either(Vector a, Vector b) { return _mm512_or_si512(a, b); }
-inline Vector digit_of(Vector v) { return _mm512_and_si512(v, broadcast(kDigitMask)); }
 
 // Shuffles by the compiler's own operation: GCC 12 warns of what some intrinsics leave undefined.
 template <int... words>
@@ -38,10 +27,6 @@ inline Vector odd_words(Vector a, Vector b) { return shuffled<1, 9, 3, 11, 5, 13
 /// Pairs of words 0 and 2 (1 and 3) of a, then of b.
 inline Vector even_pairs(Vector a, Vector b) { return shuffled<0, 1, 4, 5, 8, 9, 12, 13>(a, b); }
 inline Vector odd_pairs(Vector a, Vector b) { return shuffled<2, 3, 6, 7, 10, 11, 14, 15>(a, b); }
-
-/// Shifts by a number of bits for each lane; 0 where it is 64.
-inline Vector shift_left(Vector v, Vector bits) { return _mm512_maskz_sllv_epi64(0xff, v, bits); }
-inline Vector shift_right(Vector v, Vector bits) { return _mm512_maskz_srlv_epi64(0xff, v, bits); }
 
 /// Transposes 8 x 8 words.
 inline void transpose(Vector (&v)[8]) {
@@ -98,17 +83,6 @@ inline __mmask8 lower_words(std::size_t count) { return static_cast<__mmask8>((1
   for (std::size_t i = 0; i < count; ++i) set_vector(columns + (from + i) * kLanes, v[i]);
 }
 
-/// columns: `limbs` vectors, of which rows of `width` <= limbs limbs fill the lower ones.
-template <class Width, class Count>
-inline void load_rows(Limb* columns, const Limb* const* rows, Width row_width, Count size) {
-  const std::size_t width = row_width;
-  const std::size_t limbs = size;
-  std::size_t from = 0;
-  for (; from + 4 < width; from += 8) load_eight(columns, rows, from, width - from < 8 ? width - from : 8);
-  if (from < width) load_four(columns, rows, from, width - from);
-  for (std::size_t i = width; i < limbs; ++i) set_vector(columns + i * kLanes, zero());
-}
-
 /// The inverses, for the rows of the lanes in `lanes`. Whole vectors are stored without a mask: masked stores
 /// are slow on AMD's cores.
 [[gnu::always_inline]] inline void store_four(Limb* const* rows, const Limb* columns, std::size_t from,
@@ -151,88 +125,59 @@ inline void load_rows(Limb* columns, const Limb* const* rows, Width row_width, C
   }
 }
 
-template <class Count>
-inline void store_rows(Limb* const* rows, const Limb* columns, Count size, std::uint8_t lanes) {
-  const std::size_t limbs = size;
-  std::size_t from = 0;
-  for (; from + 4 < limbs; from += 8) {
-    store_eight(rows, columns, from, limbs - from < 8 ? limbs - from : 8, lanes);
-  }
-  if (from < limbs) store_four(rows, columns, from, limbs - from, lanes);
-}
+/// Vectors of eight words, as conversion.hpp asks for them.
+struct Avx512Words {
+  using Vector = avx512ifma::Vector;
 
-/// Shifts vectors of limbs to the left by shift[lane] < 64 bits; @return the bits shifted out of the top.
-template <class Count>
-inline Vector normalise(Limb* columns, Count size, Vector shift) {
-  const std::size_t limbs = size;
-  const Vector back = _mm512_sub_epi64(broadcast(kLimbBits), shift);
-  Vector out = zero();
-#pragma GCC unroll 16
-  for (std::size_t i = 0; i < limbs; ++i) {
-    const Vector limb = vector_at(columns + i * kLanes);
-    set_vector(columns + i * kLanes, either(shift_left(limb, shift), out));
-    out = shift_right(limb, back);
+  static Vector load(const Limb* p) { return vector_at(p); }
+  static void store(Limb* p, Vector v) { set_vector(p, v); }
+  static Vector zero() { return avx512ifma::zero(); }
+  static Vector broadcast(Limb value) { return avx512ifma::broadcast(value); }
+  static Vector add(Vector a, Vector b) { return _mm512_add_epi64(a, b); }
+  static Vector subtract(Vector a, Vector b) { return _mm512_sub_epi64(a, b); }
+  static Vector both(Vector a, Vector b) { return _mm512_and_si512(a, b); }
+  static Vector either(Vector a, Vector b) { return _mm512_or_si512(a, b); }
+  static Vector shift_right(Vector v, unsigned bits) {
+    return reinterpret_cast<Vector>(reinterpret_cast<__v8du>(v) >> bits);
   }
-  return out;
-}
-
-/// The inverse: shifts to the right.
-template <class Count>
-inline void denormalise(Limb* columns, Count size, Vector shift) {
-  const std::size_t limbs = size;
-  const Vector back = _mm512_sub_epi64(broadcast(kLimbBits), shift);
-  Vector limb = vector_at(columns);
-#pragma GCC unroll 16
-  for (std::size_t i = 0; i < limbs; ++i) {
-    const Vector above = i + 1 < limbs ? vector_at(columns + (i + 1) * kLanes) : zero();
-    set_vector(columns + i * kLanes, either(shift_right(limb, shift), shift_left(above, back)));
-    limb = above;
+  static Vector shift_left(Vector v, unsigned bits) {
+    return reinterpret_cast<Vector>(reinterpret_cast<__v8du>(v) << bits);
   }
-}
+  static Vector shift_right(Vector v, Vector bits) { return _mm512_maskz_srlv_epi64(0xff, v, bits); }
+  static Vector shift_left(Vector v, Vector bits) { return _mm512_maskz_sllv_epi64(0xff, v, bits); }
+  static bool any_at_least(Vector a, Vector b) { return _mm512_cmpge_epu64_mask(a, b) != 0; }
+  static std::uint8_t lanes_without(Vector v, Limb bits) {
+    return _mm512_testn_epi64_mask(v, broadcast(bits));
+  }
 
-/// digits = the numbers times 2^offset, offset <= 52, in digits_for(limbs) digits.
-template <class Count>
-inline void to_digits(Limb* digits, const Limb* columns, Count size, unsigned offset) {
-  const std::size_t limbs = size;
-  const std::size_t count = digits_for(limbs);
-  set_vector(digits, digit_of(shift_left(vector_at(columns), offset)));
-#pragma GCC unroll 20
-  for (std::size_t d = 1; d < count; ++d) {
-    const std::size_t position = d * kDigitBits - offset;
-    const std::size_t i = position / kLimbBits;
-    const auto shift = static_cast<unsigned>(position % kLimbBits);
-    Vector digit = i < limbs ? shift_right(vector_at(columns + i * kLanes), shift) : zero();
-    if (shift + kDigitBits > kLimbBits && i + 1 < limbs) {
-      digit = either(digit, shift_left(vector_at(columns + (i + 1) * kLanes), kLimbBits - shift));
+  static Vector leading_zeros(Vector v) {
+    // The exponent of a double. Without the bit below the highest, rounding does not reach the next power
+    // of 2.
+    constexpr unsigned kFractionBits = 52;
+    constexpr Limb kExponentOfTopBit = 1023 + 63;
+    const Vector without_next = _mm512_and_si512(v, _mm512_xor_si512(shift_right(v, 1), broadcast(~Limb{0})));
+    const __m512d rounded = _mm512_maskz_cvtepu64_pd(0xff, without_next);
+    const Vector exponent = shift_right(reinterpret_cast<Vector>(rounded), kFractionBits);
+    return _mm512_sub_epi64(broadcast(kExponentOfTopBit), exponent);
+  }
+
+  template <class Width>
+  static void load_rows(Limb* columns, const Limb* const* rows, Width row_width) {
+    const std::size_t width = row_width;
+    std::size_t from = 0;
+    for (; from + 4 < width; from += 8) load_eight(columns, rows, from, width - from < 8 ? width - from : 8);
+    if (from < width) load_four(columns, rows, from, width - from);
+  }
+  template <class Count>
+  static void store_rows(Limb* const* rows, const Limb* columns, Count size, std::uint8_t lanes) {
+    const std::size_t limbs = size;
+    std::size_t from = 0;
+    for (; from + 4 < limbs; from += 8) {
+      store_eight(rows, columns, from, limbs - from < 8 ? limbs - from : 8, lanes);
     }
-    set_vector(digits + d * kLanes, digit_of(digit));
+    if (from < limbs) store_four(rows, columns, from, limbs - from, lanes);
   }
-}
-
-/// The inverse. On input: exact digits.
-template <class Count>
-inline void from_digits(Limb* columns, const Limb* digits, Count size, unsigned offset) {
-  const std::size_t limbs = size;
-  const std::size_t count = digits_for(limbs);
-#pragma GCC unroll 16
-  for (std::size_t i = 0; i < limbs; ++i) {
-    const std::size_t position = i * kLimbBits + offset;
-    const std::size_t d = position / kDigitBits;
-    const auto shift = static_cast<unsigned>(position % kDigitBits);
-    Vector limb = shift_right(vector_at(digits + d * kLanes), shift);
-    if (d + 1 < count)
-      limb = either(limb, shift_left(vector_at(digits + (d + 1) * kLanes), kDigitBits - shift));
-    if (2 * kDigitBits - shift < kLimbBits && d + 2 < count) {
-      limb = either(limb, shift_left(vector_at(digits + (d + 2) * kLanes), 2 * kDigitBits - shift));
-    }
-    set_vector(columns + i * kLanes, limb);
-  }
-}
-
-/// The bits between the top of a number of `limbs` limbs and the top of its digits, 1 to 52.
-constexpr unsigned spare_bits(std::size_t limbs) {
-  return static_cast<unsigned>(digits_for(limbs) * kDigitBits - limbs * kLimbBits);
-}
+};
 
 }  // namespace
 }  // namespace manymod::division52
