@@ -27,12 +27,17 @@ def _to_objects(limbs: Limbs, signs: Signs | None, mpz: bool) -> list[Any]:
 
 
 class _ScalarAnswer(Answer):
+    of_objects = True
+
     def __init__(self, mpz: bool) -> None:
         self.mpz = mpz
         self.value: Any = 0
 
     def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:  # noqa: ARG002
         self.value = _to_objects(limbs, signs, self.mpz)[0]
+
+    def store_objects(self, values: list[Any]) -> None:
+        self.value = values[0]
 
     def finish(self, null: NDArray[np.bool_] | None) -> Any:  # noqa: ARG002
         return self.value
@@ -208,10 +213,10 @@ def _described(out: Any) -> str:
 
 
 def _checked_array(out: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    expected = f"{np.dtype(dtype)}{list(shape)}"
     if not isinstance(out, np.ndarray):
-        raise ValueError(f"out must be a numpy array {expected}, {_described(out)}")
-    if out.shape != shape or out.dtype != np.dtype(dtype):
+        raise ValueError(f"out must be a numpy array {np.dtype(dtype)}{list(shape)}, {_described(out)}")
+    if out.shape != shape or out.dtype != dtype:
+        expected = f"{np.dtype(dtype)}{list(shape)}"
         raise ValueError(f"out must be {expected}, not {out.dtype}{list(out.shape)}")
     if not out.flags.writeable:
         raise ValueError("out is read-only")

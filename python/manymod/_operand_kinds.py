@@ -58,6 +58,9 @@ class Kind(Enum):
     DEVICE_LIMBS = "uint64[N, L] in GPU memory"
     DEVICE_INTEGERS = "1-D uint64 array in GPU memory"
 
+    # By identity: Enum's own takes a call of Python, for each of the sets that calls look kinds up in.
+    __hash__ = object.__hash__
+
 
 class Operand:
     """N integers, or one for every item (``count`` None)."""
@@ -75,7 +78,7 @@ class Operand:
     copies: bool = True
     #: answers are gmpy2.mpz
     mpz: bool = False
-    #: the ints and mpz of a sequence
+    #: the ints and mpz of a sequence, or the only one
     elements: Sequence[Any] | None = None
     null: NDArray[np.bool_] | None = None
     #: of an Arrow array, without its encoding
@@ -120,6 +123,7 @@ class Scalar(Operand):
     def __init__(self, name: str, value: int, mpz: bool = False) -> None:
         self.name = name
         self.value = value
+        self.elements = (value,)
         self.mpz = mpz
         self.bits = value.bit_length()
         self.signed = value < 0

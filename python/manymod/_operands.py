@@ -100,10 +100,10 @@ def operand(name: str, value: Any) -> Operand:
     Raises:
         TypeError: if it is of no accepted kind, or has an element that is not an integer.
     """
-    if isinstance(value, (int, np.integer, np.bool_)):
-        return Scalar(name, int(value))
     if isinstance(value, (list, tuple)):
         return Sequenced(name, value)
+    if isinstance(value, (int, np.integer, np.bool_)):
+        return Scalar(name, int(value))
     array = _array_operand(name, value)
     if array is not None:
         return array
@@ -124,9 +124,12 @@ def _is_mpz(value: Any) -> bool:
     return gmpy2 is not None and isinstance(value, gmpy2.mpz)
 
 
+_ROW_KINDS = frozenset({Kind.LIMBS, Kind.BYTES, Kind.DEVICE_LIMBS})
+
+
 def _is_row(item: Operand) -> bool:
     """Whether it is one integer given as a row of a 2-D array."""
-    return item.count == 1 and item.kind in {Kind.LIMBS, Kind.BYTES, Kind.DEVICE_LIMBS}
+    return item.count == 1 and item.kind in _ROW_KINDS
 
 
 def broadcast_row(item: Operand, count: int | None) -> None:
@@ -154,11 +157,15 @@ def common_length(operands: Sequence[Operand]) -> int | None:
     Raises:
         ValueError: if two operands have different lengths, or two Series of pandas different indices.
     """
-    longer = next((item.count for item in operands if item.count is not None and not _is_row(item)), 1)
-    for item in operands:
-        broadcast_row(item, longer)
     first: Operand | None = None
+    rows = [item for item in operands if _is_row(item)]
+    if rows:
+        longer = next((item.count for item in operands if item.count is not None and item not in rows), 1)
+        for item in rows:
+            broadcast_row(item, longer)
+    labelled = False
     for item in operands:
+        labelled |= item.labels is not None
         if item.count is None:
             continue
         if first is None:
@@ -168,5 +175,6 @@ def common_length(operands: Sequence[Operand]) -> int | None:
                 f"lengths differ: {first.name} has {first.count} items, {item.name} has {item.count}"
                 + _hint(first, item)
             )
-    check_labels({item.name: item.labels for item in operands})
+    if labelled:
+        check_labels({item.name: item.labels for item in operands})
     return None if first is None else first.count

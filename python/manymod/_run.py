@@ -85,14 +85,6 @@ class _Column:
         self.secret = secret
         self.single = source.rows(0, 1, self.width) if source.count is None else None
 
-    def in_blocks(self) -> tuple[Any, ...] | None:
-        """What a ListKernel converts in blocks, or gets as limbs for all items; None if it does neither."""
-        if self.single is not None:
-            return None, *self.single
-        if self.source.elements is None or self.width > BLOCK_LIMBS:
-            return None
-        return self.source.elements, self.width, self.source.signed
-
     def read(self, start: int, stop: int) -> Batch:
         if self.single is not None:
             return self.single
@@ -169,7 +161,7 @@ class _Job:
         send_modulus: bool,
         answer: Answer,
         progress: Progress | None,
-        total: int,
+        status: NDArray[np.uint8],
     ) -> None:
         self.kernel = kernel
         self.columns = columns
@@ -178,8 +170,8 @@ class _Job:
         self.sent = [*columns, modulus] if send_modulus else columns
         self.answer = answer
         self.progress = progress
-        self.total = total
-        self.status = np.empty(total, np.uint8)
+        self.total = len(status)
+        self.status = status
         self.null = merge_nulls([*[column.source for column in columns], modulus.source])
 
     def ends_of_runs(self) -> list[int]:
@@ -217,22 +209,6 @@ class _Job:
         finally:
             self._wipe(batches)
         self.answer.store(start, stop, limbs, signs)
-        return code == _core.MM_ERR_ITEMS
-
-    def run_lists(self, kernel: ListKernel) -> bool | None:
-        """Compute all items of lists in blocks. Returns whether some have a status; None: it cannot."""
-        if not self.answer.of_objects or self.null is not None:
-            return None
-        sent = [described for column in self.sent if (described := column.in_blocks()) is not None]
-        if len(sent) < len(self.sent):
-            return None
-        *operands, modulus = sent
-        row_bytes = 8 * (self.modulus.width + sum(column.width for column in self.sent))
-        signed, mpz = self.modulus.source.signed, self.answer.mpz
-        block = max(32, BLOCK_BYTES // row_bytes)
-        arguments = (tuple(operands), modulus, signed, mpz, self.status, self.progress)
-        values, code = kernel(self.total, block, *arguments)
-        self.answer.store_objects(values)
         return code == _core.MM_ERR_ITEMS
 
     def _call(
@@ -297,6 +273,47 @@ class _Job:
                 column.single[0].fill(0)
 
 
+def _in_blocks(source: Operand, width: int, total: int) -> tuple[Any, ...] | None:
+    """What a ListKernel converts in blocks, or gets as limbs for all items; None if it does neither."""
+    if source.count is None and (total > 1 or source.elements is None):
+        return None, *source.rows(0, 1, width)
+    if source.elements is None or source.null is not None or width > BLOCK_LIMBS:
+        return None
+    return source.elements, width, source.signed
+
+
+def _run_lists(
+    kernel: ListKernel,
+    operands: Sequence[Operand],
+    modulus: Operand,
+    answer: Answer,
+    status: NDArray[np.uint8],
+    progress: Progress | None,
+) -> bool | None:
+    """Compute all items of lists in blocks. Returns whether some have a status; None: it cannot."""
+    if not answer.of_objects:
+        return None
+    limbs = modulus.width
+    described_modulus = _in_blocks(modulus, limbs, len(status))
+    if described_modulus is None:
+        return None
+    limbs *= 2  # of a modulus and a result
+    described = []
+    for item in operands:
+        width = item.width
+        limbs += width
+        one = _in_blocks(item, width, len(status))
+        if one is None:
+            return None
+        described.append(one)
+    block = max(32, BLOCK_BYTES // (8 * limbs))
+    values, code = kernel(
+        len(status), block, tuple(described), described_modulus, modulus.signed, answer.mpz, status, progress
+    )
+    answer.store_objects(values)
+    return code == _core.MM_ERR_ITEMS
+
+
 def execute(
     op: str,
     kernel: Kernel,
@@ -316,26 +333,28 @@ def execute(
     `pinned_widths` holds, for secret operands, the limbs to give every item whatever its value; copies of
     such operands, and of their moduli, are zeroed. `lists` computes lists in blocks.
     """
-    total = 1 if count is None else count
-    pins = [*pinned_widths, *[None] * (len(operands) - len(pinned_widths))]
-    columns = [_Column(item, width, width is not None) for item, width in zip(operands, pins, strict=True)]
-    secret = any(column.secret for column in columns)
+    status = np.empty(1 if count is None else count, np.uint8)
     watched = None if progress is None else Watched(progress)
-    moduli = _Column(modulus, None, secret)
-    job = _Job(kernel, columns, moduli, send_modulus, answer, watched, total)
+    null: NDArray[np.bool_] | None = None
     some_bad = None
-    if lists is not None and not secret and total:
-        some_bad = job.run_lists(lists)
+    if lists is not None and not pinned_widths and len(status):
+        some_bad = _run_lists(lists, operands, modulus, answer, status, watched)
     if some_bad is None:
-        some_bad = job.run_all()
+        pins = [*pinned_widths, *[None] * (len(operands) - len(pinned_widths))]
+        columns = [
+            _Column(item, width, width is not None) for item, width in zip(operands, pins, strict=True)
+        ]
+        moduli = _Column(modulus, None, any(column.secret for column in columns))
+        job = _Job(kernel, columns, moduli, send_modulus, answer, watched, status)
+        some_bad, null = job.run_all(), job.null
     if watched is not None:
-        watched.finish(total)
-    result = answer.finish(job.null)
+        watched.finish(len(status))
+    result = answer.finish(null)
     if errors == "status":
-        return result, (Status(int(job.status[0])) if count is None else job.status)
+        return result, (Status(int(status[0])) if count is None else status)
     if some_bad:
-        bad = job.status != 0
-        if job.null is not None:
-            bad &= ~job.null
-        raise _item_error(op, bad, job.status, result, count is None)
+        bad = status != 0
+        if null is not None:
+            bad &= ~null
+        raise _item_error(op, bad, status, result, count is None)
     return result

@@ -143,8 +143,10 @@ def batch_kernel(handle: _core.Plan) -> Kernel:
 
 def _list_kernel(op: str, handle: _core.Plan) -> ListKernel | None:
     """What computes lists in blocks, on CPUs, if conversions take much of the time."""
-    on_gpu = any(backend in handle.variant for backend in (".cuda", ".opencl"))
-    return None if on_gpu or op not in _SHORT else handle.run_lists
+    if op not in _SHORT:
+        return None
+    variant = handle.variant
+    return None if ".cuda" in variant or ".opencl" in variant else handle.run_lists
 
 
 def run_operation(

@@ -82,13 +82,17 @@ struct SequenceExtent {
   bool plain = true;  ///< all elements are int or mpz
 };
 
+/// Prefetch the limbs of an mpz whose object is in the cache, but no more than a few lines of them: the
+/// processor itself fetches what follows.
 void prefetch_mpz_limbs(const PyObject* value) {
 #if defined(__GNUC__)
-  const auto* start = reinterpret_cast<const char*>(reinterpret_cast<const MpzObject*>(value)->limbs);
-  __builtin_prefetch(start);
-  __builtin_prefetch(start + 64);
-  __builtin_prefetch(start + 128);
-  __builtin_prefetch(start + 192);
+  constexpr std::size_t kLineLimbs = 8;
+  constexpr std::size_t kMostLines = 10;
+  const auto* const mpz = reinterpret_cast<const MpzObject*>(value);
+  const auto limbs = static_cast<std::size_t>(mpz->size < 0 ? -mpz->size : mpz->size);
+  // Limbs begin anywhere in a line.
+  const std::size_t lines = std::min(kMostLines, limbs / kLineLimbs + 1);
+  for (std::size_t line = 0; line < lines; ++line) __builtin_prefetch(mpz->limbs + line * kLineLimbs);
 #else
   (void)value;
 #endif
