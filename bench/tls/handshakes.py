@@ -31,6 +31,7 @@ from typing import Any
 
 import tls_servers
 from manymod.cli.provider import reference_pem
+from manymod.cli.signd.connection import DaemonAddress
 from manymod.cli.signd.frames import ask_metrics
 from tls_servers import Identity
 
@@ -124,9 +125,8 @@ def processor_time(processes: Sequence[int]) -> float:
 
 def computed(socket: Path) -> tuple[float, float]:
     """Return how many requests the daemon has computed, and in how many batches."""
-    metrics = dict(
-        line.rsplit(" ", 1) for line in ask_metrics(socket, 5).splitlines() if not line.startswith("#")
-    )
+    lines = ask_metrics(DaemonAddress(str(socket)), 5).splitlines()
+    metrics = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
     requests, batches = (float(metrics[f"manymod_signd_batch_size_{part}"]) for part in ("sum", "count"))
     return requests, batches
 
