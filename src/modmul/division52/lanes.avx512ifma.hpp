@@ -70,7 +70,10 @@ inline __mmask8 lower_words(std::size_t count) { return static_cast<__mmask8>((1
   const Vector odd_high = odd_words(c, d);
   const Vector all[4] = {even_pairs(even_low, even_high), even_pairs(odd_low, odd_high),
                          odd_pairs(even_low, even_high), odd_pairs(odd_low, odd_high)};
-  for (std::size_t i = 0; i < count; ++i) set_vector(columns + (from + i) * kLanes, all[i]);
+  // GCC 13 does not see that count <= 4.
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (i < count) set_vector(columns + (from + i) * kLanes, all[i]);
+  }
 }
 
 [[gnu::always_inline]] inline void load_eight(Limb* columns, const Limb* const* rows, std::size_t from,
