@@ -32,10 +32,10 @@ class BucketSums : public testing::TestWithParam<Case> {
   static constexpr std::size_t kTerms = kBriefTests ? 140 : 400;
 
   void SetUp() override {
-    const auto& backend = lanes::point_lane_backends()[GetParam().backend];
-    if (!lanes::runs_here(backend)) GTEST_SKIP() << "this processor cannot run " << backend.variant;
+    const auto& backend = ecc::lanes::point_lane_backends()[GetParam().backend];
+    if (!ecc::lanes::runs_here(backend)) GTEST_SKIP() << "this processor cannot run " << backend.variant;
     exact_ = scalar64::variant().make(curve_, {});
-    engine_ = lanes::make_engine(curve_, backend, scalar64::variant().make(curve_, {}));
+    engine_ = ecc::lanes::make_engine(curve_, backend, scalar64::variant().make(curve_, {}));
     // Multiples of the generator, i G for i from 1 up.
     k_.assign(kTerms * size_, 0);
     for (std::size_t i = 0; i < kTerms; ++i) k_[i * size_] = i + 1;
@@ -159,7 +159,7 @@ TEST_P(BucketSums, Stops) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (std::size_t i = 0; i < lanes::point_lane_backends().size(); ++i) {
+  for (std::size_t i = 0; i < ecc::lanes::point_lane_backends().size(); ++i) {
     // Brief tests have the widest curve in one kind of lanes.
     for (const CurveId curve : {CurveId::secp256k1, CurveId::brainpool256r1, CurveId::bls12_381}) {
       if (!kBriefTests || i == 0 || curve != CurveId::bls12_381) all.push_back({i, curve});
@@ -169,7 +169,7 @@ std::vector<Case> all_cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BucketSums, testing::ValuesIn(all_cases()), [](const auto& test) {
-  std::string name = lanes::point_lane_backends()[test.param.backend].variant;
+  std::string name = ecc::lanes::point_lane_backends()[test.param.backend].variant;
   name += "_" + named_curve(test.param.curve).name;
   std::erase_if(name, [](char c) { return c == '.' || c == '-'; });
   return name;
