@@ -123,7 +123,7 @@ class Work {
 void measure(benchmark::State& state, const ecc::Variant& variant, const ecc::Curve& curve,
              Function function) {
   const auto engine = variant.make(curve, {});
-  const std::size_t usual = variant.backend != Backend::cpu ? kGpuItems : kCpuItems;
+  const std::size_t usual = variant.backend != manymod::Backend::cpu ? kGpuItems : kCpuItems;
   const std::size_t items = function == Function::sum ? std::max(usual, kSumItems) : usual;
   Work work(*engine, items);
   for (auto _ : state) work.run(function);
@@ -133,7 +133,7 @@ void measure(benchmark::State& state, const ecc::Variant& variant, const ecc::Cu
 [[maybe_unused]] const bool registered = [] {
   for (const ecc::Variant& variant : ecc::variants()) {
     // OpenCL drivers compile the kernels of each length.
-    if (variant.backend == Backend::opencl || !variant.runs_here()) continue;
+    if (variant.backend == manymod::Backend::opencl || !variant.runs_here()) continue;
     for (const ecc::Curve& curve : ecc::named_curves()) {
       if (!variant.offers(curve)) continue;
       for (const auto& [name, function] : kFunctions) {

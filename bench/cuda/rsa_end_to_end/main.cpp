@@ -17,6 +17,7 @@
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "keys.hpp"
+#include "manymod/manymod.hpp"
 
 namespace manymod::bench {
 namespace {

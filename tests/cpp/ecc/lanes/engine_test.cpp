@@ -43,10 +43,10 @@ class LaneEngine : public testing::TestWithParam<Case> {
   static constexpr int kRandom = kBriefTests ? 7 : 20;  // items beside those of edges
 
   void SetUp() override {
-    const auto& backend = lanes::point_lane_backends()[GetParam().backend];
-    if (!lanes::runs_here(backend)) GTEST_SKIP() << "this processor cannot run " << backend.variant;
+    const auto& backend = ecc::lanes::point_lane_backends()[GetParam().backend];
+    if (!ecc::lanes::runs_here(backend)) GTEST_SKIP() << "this processor cannot run " << backend.variant;
     exact_ = scalar64::variant().make(curve_, {});
-    engine_ = lanes::make_engine(curve_, backend, scalar64::variant().make(curve_, {}));
+    engine_ = ecc::lanes::make_engine(curve_, backend, scalar64::variant().make(curve_, {}));
   }
 
   [[nodiscard]] std::size_t size() const { return curve_.scalar_limbs(); }
@@ -222,8 +222,8 @@ TEST_P(LaneEngine, RangesAndSharedOperands) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (std::size_t i = 0; i < lanes::point_lane_backends().size(); ++i) {
-    const auto& backend = lanes::point_lane_backends()[i];
+  for (std::size_t i = 0; i < ecc::lanes::point_lane_backends().size(); ++i) {
+    const auto& backend = ecc::lanes::point_lane_backends()[i];
     // Brief tests leave out most curves of this one: it is lanes.radix29.avx2 in wider vectors.
     const bool few = kBriefTests && std::string(backend.variant) == "lanes.radix29.avx512";
     for (const auto* const calls : backend.curves) {
@@ -237,7 +237,7 @@ std::vector<Case> all_cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LaneEngine, testing::ValuesIn(all_cases()), [](const auto& test) {
-  std::string name = lanes::point_lane_backends()[test.param.backend].variant;
+  std::string name = ecc::lanes::point_lane_backends()[test.param.backend].variant;
   name += "_" + named_curve(test.param.curve).name;
   std::erase_if(name, [](char c) { return c == '.' || c == '-'; });
   return name;
