@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -64,6 +65,8 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
+    if options.device.startswith("opencl") and os.environ.get("MANYMOD_OPENCL_SECRET") != "1":
+        parser.error("without MANYMOD_OPENCL_SECRET=1 the CPU computes with secrets")
     model = next(device.model for device in manymod.devices() if device.name == options.device)
     rows = []
     for name in options.curve or CURVES:

@@ -110,7 +110,8 @@ OutstandingPtr Session::outstanding_of(const Request& request) {
   return made;
 }
 
-void Session::wake(const Sleepers& sleepers) const {
+void Session::wake(Sleepers&& given) const {
+  const Sleepers sleepers = std::move(given);  // so that nobody keeps a link that is lost later
   if (sleepers.daemon) sleepers.daemon->wake_daemon();
   if (sleepers.thread) write_one(nudge_.get());
 }
@@ -179,7 +180,7 @@ Answer Session::call(const Request& request) {
   const Status refused = enter(lock, own, sleepers);
   if (refused != Status::ok) return {refused, {}};
   lock.unlock();
-  wake(sleepers);
+  wake(std::move(sleepers));
   lock.lock();
   const auto answered = [&] { return own->state == Outstanding::State::delivered; };
   if (!own->answered.wait_until(lock, own->deadline, answered)) {
@@ -201,7 +202,7 @@ Ticket Session::submit(const Request& request, Completion completion, int event)
   const Status refused = enter(lock, own, sleepers);
   if (refused == Status::ok) {
     lock.unlock();
-    wake(sleepers);
+    wake(std::move(sleepers));
     return ticket;
   }
   own->state = Outstanding::State::delivered;
@@ -264,6 +265,7 @@ void Session::connect(Lock& lock) {
     return;
   }
   auto opened = open(lock, now + std::max<Clock::duration>(settings_.patience, kLongestPause));
+  if (closed_) return;
   if (!opened) {
     note_failure(lock);
     return;
@@ -292,8 +294,11 @@ std::unique_ptr<Link> Session::open(Lock& lock, Clock::time_point limit) {
       done = true;
       wanted_.notify_all();
     });
-  } catch (const std::system_error&) {  // as many threads as there may be
-    return nullptr;
+  } catch (const std::exception&) {  // no thread, or no memory for one: on this one, and requests wait
+    lock.unlock();
+    opened = link_or_null(settings_, limit);
+    lock.lock();
+    return opened;
   }
   while (!done) {
     wanted_.wait_for(lock, kTick);
@@ -321,7 +326,7 @@ void Session::lose_link(Lock& lock) {
   link_.reset();
   probing_ = false;
   next_attempt_ = Clock::now();
-  // Nobody waits for the answers of others any more.
+  // Requests in any other state were answered or withdrawn: their slots are free.
   for (const OutstandingPtr& request : all_live(lock)) {
     if (request->state != Outstanding::State::waiting) leave(lock, *request);
   }
@@ -336,7 +341,7 @@ void Session::resend_all(Lock& lock) {
     request->answer = {status, {}};
     settle(lock, request, refused);
   }
-  wake(sleepers);
+  wake(std::move(sleepers));
   deliver(lock, refused);
 }
 
@@ -435,13 +440,19 @@ void Session::tick(Lock& lock) {
 // for.
 void Session::look_after_link(Lock& lock, Clock::time_point now) {
   const auto heard = link_ ? link_->last_heard() : std::nullopt;
-  if (!heard || live_ == 0 || live_ >= link_->welcome().max_outstanding) return;
+  if (!heard || live_ == 0) return;
+  // Without a place for a probe the daemon is given the time that requests still have.
+  const bool full = live_ >= link_->welcome().max_outstanding;
+  const bool awaited = std::ranges::any_of(slots_, [](const OutstandingPtr& request) {
+    return request != nullptr && request->state == Outstanding::State::waiting;
+  });
+  if (full && awaited) return;
   const auto silent_since = std::max(*heard, awaited_since_);
   if (now - silent_since < settings_.silence) return;
   if (probed_ <= silent_since) {
     RequestHeader header;
     header.id = std::uint64_t{++entered_} << 32 | kProbeSlot;
-    probing_ = probing_ || link_->send(encode(header), {});
+    probing_ = probing_ || (!full && link_->send(encode(header), {}));
     probed_ = now;
   } else if (now - probed_ >= settings_.silence) {
     lose_link(lock);

@@ -64,7 +64,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::shared_ptr<Link> daemon;  ///< null: nobody
     bool thread = false;
   };
-  void wake(const Sleepers& sleepers) const;
+  void wake(Sleepers&& given) const;
 
   [[nodiscard]] static OutstandingPtr outstanding_of(const Request& request);
   void start_thread(const Lock&);

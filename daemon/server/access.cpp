@@ -49,7 +49,7 @@ bool contains(const Sorted& list, const Value& value) {
 
 }  // namespace
 
-// Who is found nowhere was asked for everywhere.
+// A name that does not exist is looked up in every configured service, which loads all of them.
 void load_name_services() noexcept {
   constexpr const char* kNobody = "no user or group of manymod-signd";
   static_cast<void>(getpwnam(kNobody));

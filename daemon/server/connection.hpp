@@ -74,7 +74,7 @@ class Connection {
     }
     outstanding_.fetch_sub(static_cast<std::int64_t>(count), std::memory_order_relaxed);
     const bool asleep = publish_answers();
-    // Who is woken may run in the place of this thread, for whose lock nobody is to wait meanwhile.
+    // The woken thread may preempt this one: others are not to wait for the lock meanwhile.
     lock.unlock();
     if (asleep) wake_client();
   }

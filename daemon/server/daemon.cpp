@@ -401,7 +401,7 @@ void Daemon::load_again() {
     if (config.sandbox && (config.device == "cpu") != is_cpu_alone_) {
       throw std::runtime_error("with sandbox = yes, device can be changed from and to cpu by a restart only");
     }
-    if (config.sandbox && config.has_tokens() && !has_tokens_) {
+    if (config.sandbox && is_cpu_alone_ && config.has_tokens() && !has_tokens_) {
       throw std::runtime_error("with sandbox = yes, the first key of a token can be added by a restart only");
     }
     auto next = std::make_shared<const Generation>(config);

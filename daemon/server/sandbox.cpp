@@ -124,8 +124,8 @@ void allow_sockets(Filter& filter) {
   filter.allow_if("socket", is_equal(0, AF_UNIX));
 }
 
-// What is executable was so when the filter was closed. Modules are mapped from their files, never what was
-// written to memory before; a driver compiles code for itself.
+// What is executable was so when the filter was closed. Where modules may be loaded any file can be mapped to
+// be executed, also one that this process wrote; a driver compiles code for itself.
 void allow_memory(Filter& filter, const SandboxNeeds& needs) {
   filter.allow({"munmap", "mremap", "madvise", "brk", "mlock", "mlock2", "munlock", "mincore", "getrandom",
                 "uname", "sysinfo", "getrusage", "getrlimit"});

@@ -102,14 +102,18 @@ BIO* bio_of(int socket) {
 }
 
 // The issuer that a chain ends with is trusted by the file that names it. Whether its own issuer has revoked
-// it cannot be asked: that one is not known.
+// it is not asked. OpenSSL 3.0 takes a list of that issuer without an identifier of its key for one by the
+// last of the chain, whose signature it is not.
 int pass_over_trusted_issuer(int good, X509_STORE_CTX* verification) {
   if (good == 1) return 1;
   const int error = X509_STORE_CTX_get_error(verification);
   const int depth = X509_STORE_CTX_get_error_depth(verification);
-  const bool unasked = error == X509_V_ERR_UNABLE_TO_GET_CRL || error == X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER;
+  const bool unasked = error == X509_V_ERR_UNABLE_TO_GET_CRL ||
+                       error == X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER ||
+                       error == X509_V_ERR_CRL_SIGNATURE_FAILURE;
   if (!unasked || depth == 0 || depth != sk_X509_num(X509_STORE_CTX_get0_chain(verification)) - 1) return 0;
   X509_STORE_CTX_set_error(verification, X509_V_OK);
+  ERR_clear_error();
   return 1;
 }
 
@@ -153,8 +157,8 @@ void TlsContext::configure() {
   if (side_ == Side::server) SSL_CTX_set_alpn_select_cb(get(), choose_protocol, nullptr);
 }
 
-// Issuers whose roots are not in the file are trusted as they are. With roots, these alone are: whoever lists
-// an issuer's root beside it has it looked at, its revocation too.
+// If the file has no root, its issuers are trust anchors themselves. If it has one, only roots are: then
+// every chain must lead to a root, and the revocation of the issuers between is checked.
 void TlsContext::trust_without_roots() {
   X509_STORE* const store = SSL_CTX_get_cert_store(get());
   const STACK_OF(X509_OBJECT)* const objects = X509_STORE_get0_objects(store);
@@ -273,7 +277,8 @@ bool TlsStream::speaks_our_protocol() const {
   return size == kProtocol[0] && std::equal(protocol, protocol + size, kProtocol.begin() + 1);
 }
 
-// Both sides find out before anything else is sent or taken: another protocol may be of the same issuers.
+// Both sides find out before anything else is sent or taken: the peer may be a server of another protocol
+// with a certificate of the same issuer.
 bool TlsStream::shake_hands(Transfer& failed) {
   if (established_) return true;
   ERR_clear_error();

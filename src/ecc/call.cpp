@@ -109,10 +109,22 @@ class CallRun {
     }
   }
 
+  /// Whether the GPUs of an engine compute the points of a task.
+  [[nodiscard]] static bool computes_points(const PointEngine& gpu, Task task) {
+    if (task.op == MM_ECC_SUM || task.op == MM_ECC_ADD) return false;
+    const bool is_public = is_verification(task.op) || task.op == MM_ECC_RECOVER || task.op == MM_ECC_POINT;
+    return is_public || gpu.takes_secrets();
+  }
+
   [[nodiscard]] Group make_group(std::size_t index, std::size_t count, std::vector<std::size_t> items) {
     const CurveEngines& engines = plan_.curve(index);
     const Task task = on_curve(checked_.task, engines.curve());
-    const PointEngine *const cpu = engines.on_cpu(), *const gpu = usable_gpu(engines);
+    const PointEngine *cpu = engines.on_cpu(), *gpu = usable_gpu(engines);
+    if (gpu != nullptr && !computes_points(*gpu, task)) {
+      // On the threads of the call, in place of chunks as long as GPUs want them.
+      if (cpu == nullptr) cpu = gpu->host();
+      gpu = nullptr;
+    }
     std::unique_ptr<const Scheme> on_cpu, on_gpu;
     if (cpu != nullptr) on_cpu = make_scheme(task, *cpu, checked_.inputs, outputs_);
     if (gpu != nullptr) on_gpu = make_scheme(task, *gpu, checked_.inputs, outputs_);

@@ -78,6 +78,10 @@ class PointEngine {
   /// @throws StatusError if it computes on GPUs of which this process can use none: because they are lost, or
   /// because it was forked off the process that opened them
   virtual void check_usable() const {}
+  /// The engine of the processor that computes what the GPUs have no kernels for; null where this is one.
+  [[nodiscard]] virtual const PointEngine* host() const { return nullptr; }
+  /// Whether secret scalars go to its GPUs; otherwise host() computes with them.
+  [[nodiscard]] virtual bool takes_secrets() const { return true; }
   /// Items computed together, on one GPU; fewer cost as much.
   [[nodiscard]] virtual std::size_t granularity() const = 0;
   /// A rough estimate for one of many items, on one thread or on one whole GPU.

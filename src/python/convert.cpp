@@ -90,9 +90,10 @@ void prefetch_mpz_limbs(const PyObject* value) {
   constexpr std::size_t kMostLines = 10;
   const auto* const mpz = reinterpret_cast<const MpzObject*>(value);
   const auto limbs = static_cast<std::size_t>(mpz->size < 0 ? -mpz->size : mpz->size);
-  // Limbs begin anywhere in a line.
-  const std::size_t lines = std::min(kMostLines, limbs / kLineLimbs + 1);
-  for (std::size_t line = 0; line < lines; ++line) __builtin_prefetch(mpz->limbs + line * kLineLimbs);
+  const std::size_t count = std::min(limbs, kMostLines * kLineLimbs);
+  for (std::size_t i = 0; i < count; i += kLineLimbs) __builtin_prefetch(mpz->limbs + i);
+  // Limbs begin anywhere in a line, so that the last ones may be in one more.
+  if (count != 0) __builtin_prefetch(mpz->limbs + count - 1);
 #else
   (void)value;
 #endif

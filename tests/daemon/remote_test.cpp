@@ -218,14 +218,32 @@ TEST_F(SigndRemote, TrustsIssuersWithoutTheirRoots) {
     EXPECT_EQ(refusal(settings(daemon)), "");
     EXPECT_NE(refusal(settings(daemon, "gone")).find("revoked"), std::string::npos);
   }
+  // A list by the root is not asked for, nor in the way.
+  ca_.revoke("ca", {});
+  folder_.write("both.crl", read("middle.crl") + read("ca.crl"));
+  configure_remote("peers = *", "revoked = both.crl");
+  {
+    const RunningDaemon daemon(folder_);
+    EXPECT_EQ(refusal(settings(daemon)), "");
+    EXPECT_NE(refusal(settings(daemon, "gone")).find("revoked"), std::string::npos);
+  }
+  // But one by the issuer of a client is, and strangers are strangers.
+  Authority other(folder_, "other");
+  other.issue("stranger", {"stranger", "DNS:web1.example.org"});
+  other.revoke("other", {});
+  configure_remote("peers = *", "revoked = other.crl");
+  {
+    const RunningDaemon daemon(folder_);
+    EXPECT_NE(refusal(settings(daemon)), "");
+    EXPECT_NE(refusal(settings(daemon, "stranger")), "");
+  }
+  configure_remote("peers = *", "revoked = middle.crl");
   // With the root beside it, the root says whether its issuer is good: here nothing.
   folder_.write("ca.pem", root + read("middle.pem"));
   {
     const RunningDaemon daemon(folder_);
     EXPECT_NE(refusal(settings(daemon)), "");
   }
-  ca_.revoke("ca", {});
-  folder_.write("both.crl", read("middle.crl") + read("ca.crl"));
   configure_remote("peers = *", "revoked = both.crl");
   const RunningDaemon daemon(folder_);
   EXPECT_EQ(refusal(settings(daemon)), "");
@@ -283,7 +301,7 @@ TEST_F(SigndRemote, GivesUpConnectionsThatAreHalfOpen) {
   const RunningDaemon daemon(folder_);
   Proxy proxy(*tcp_endpoint(daemon.address()));
   Settings own = remote_settings(folder_, proxy.address(), "web");
-  own.silence = 50ms;
+  own.silence = 300ms;
   Client client(own);
   ASSERT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
   proxy.freeze();

@@ -49,6 +49,8 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
     return workers_[group_.first_working()]->granularity();
   }
   [[nodiscard]] unsigned gpus() const override { return static_cast<unsigned>(workers_.size()); }
+  [[nodiscard]] const PointEngine* host() const override { return host_.get(); }
+  [[nodiscard]] bool takes_secrets() const override { return kind_.takes_secrets; }
   void check_usable() const override {
     std::exception_ptr first;
     for (const std::unique_ptr<const Worker>& worker : workers_) {
@@ -272,8 +274,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   std::size_t run(PointOperation operation, ItemRange items, const ChunkedWork& work,
                   const StopToken& stop) const {
     std::size_t done = items.begin;
-    const bool takes_secrets = kind_.takes_secrets == nullptr || kind_.takes_secrets();
-    if (work.secrecy != Secrecy::none && !takes_secrets) return done;
+    if (work.secrecy != Secrecy::none && !takes_secrets()) return done;
     // A failure is no error: the caller computes the rest.
     static_cast<void>(
         group_.run(static_cast<double>(items.size()) * item_ns(operation), [&](std::size_t gpu) {
@@ -350,6 +351,8 @@ const char* part_of(PointOperation operation) {
 }
 
 void GpuEngine::test(std::size_t gpu, PointOperation operation) const {
+  // In a forked child a thread of the parent may hold the mutex of the verdicts for ever.
+  workers_[gpu]->check_usable();
   gpu::Device& device = workers_[gpu]->device();
   const gpu::Backend& backend = *kind_.tested->backend;
   const std::string obstacle = kind_.tested->obstacle(device.index());

@@ -35,8 +35,8 @@ inline constexpr const char* kTestedTechnique = "ecc";
 struct EngineKind {
   const char* variant;
   Backend backend;
-  /// Whether secret scalars go to the GPU; otherwise the host computes with them. Null: yes.
-  bool (*takes_secrets)() = nullptr;
+  /// Whether secret scalars go to the GPU; otherwise the host computes with them.
+  bool takes_secrets = true;
   /// Null: kernels are compiled with the library, and tested with it.
   const TestedKernels* tested = nullptr;
 };

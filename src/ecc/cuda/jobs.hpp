@@ -2,8 +2,10 @@
 // The arguments of the kernels of point arithmetic and of signatures. All pointers are to device memory.
 //
 // Numbers are rows: little-endian 32-bit words, item i from words[i stride]; stride 0: one row for all items.
-// A row of a coordinate or scalar has an even number of words. Elements of a field between kernels are
-// columns: word j of item i is words[j count + i], so that neighbouring threads access neighbouring words.
+// A row of a coordinate or scalar has an even number of words. Elements of a field between kernels of CUDA
+// are columns: word j of item i is words[j count + i], so that neighbouring threads access neighbouring
+// words. Those of OpenCL are rows. Whether points are Jacobian or homogeneous between kernels is the kernels'
+// own matter.
 #pragma once
 
 #include <cstddef>

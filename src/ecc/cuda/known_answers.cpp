@@ -74,6 +74,7 @@ KnownOperands::KnownOperands(const PointEngine& reference)
     if (i % 8 == 5) limbs::negate_mod(u, factor, curve.n);
     if (i % 8 == 6) u = factor;
     if (i % 8 == 5 || i % 8 == 6) v = scalars.small(1);
+    if (i == 0) v = scalars.small(0);
     u_.insert(u_.end(), u.begin(), u.end());
     v_.insert(v_.end(), v.begin(), v.end());
   }

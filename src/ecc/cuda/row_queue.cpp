@@ -22,6 +22,7 @@ bool RowQueue::offers(const CurveKernels& kernels, const Curve& curve, const Row
   if (call.scheme == MM_ECC_BIP340) return kernels.id == CurveId::secp256k1;
   if (call.scheme == MM_ECC_SM2DSA) return kernels.id == CurveId::sm2;
   if (kernels.id == CurveId::ed25519) return call.operation != RowOperation::exchange;
+  if (call.operation == RowOperation::recover && !decodes(kernels, curve)) return false;
   const bool derives = call.operation == RowOperation::sign && call.derives_nonces;
   return !derives || derives_nonces(kernels, curve);
 }

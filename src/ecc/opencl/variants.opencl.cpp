@@ -65,10 +65,14 @@ const char* kind_of_a(const Curve& curve) {
   return limbs::normalized_size_var(sum) == 0 ? "three" : "any";
 }
 
+/// Known answers have multiples of the generator up to the 40th, finite and not opposite to each other.
+constexpr std::size_t kMinOrderBits = 8;
+
 bool offers(const Curve& curve) {
   // The formulas are complete on curves of odd order.
   return curve.form == MM_ECC_WEIERSTRASS && (curve.n[0] & curve.cofactor[0] & 1) != 0 &&
-         curve.field_bits >= kMinFieldBits && curve.field_bits <= kMaxFieldBits;
+         curve.field_bits >= kMinFieldBits && curve.field_bits <= kMaxFieldBits &&
+         curve.order_bits >= kMinOrderBits;
 }
 
 const Requirements& requirements() {
@@ -88,7 +92,7 @@ bool takes_secrets() { return requirements().secret_obstacle().empty(); }
 /// @throws gpu::DeviceError if none is left
 std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsigned> gpus) {
   static const cuda::TestedKernels kTested{&manymod::opencl::backend(), obstacle};
-  const cuda::EngineKind kind{kName, Backend::opencl, takes_secrets, &kTested};
+  const cuda::EngineKind kind{kName, Backend::opencl, takes_secrets(), &kTested};
   std::vector<gpu::Device*> devices = cuda::open_devices(Backend::opencl, gpus);
   const unsigned first = gpus.front();
   std::erase_if(devices, [](gpu::Device* device) { return !obstacle(device->index()).empty(); });

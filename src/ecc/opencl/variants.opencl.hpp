@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variant opencl.reduced_radix: points on Weierstrass curves modulo any prime on OpenCL devices.
+// The variant opencl.reduced_radix: points on Weierstrass curves of odd order on OpenCL devices.
 #pragma once
 
 #include "ecc/cuda/device_curve.hpp"

@@ -212,8 +212,12 @@ class RowScheme final : public Scheme {
       const std::uint8_t id = read_once(signature[2 * size]);
       limbs_from_bytes(numbers[0], raw.first(size));
       limbs_from_bytes(numbers[1], raw.last(size));
-      if (id > kMostRecoveryId || !nonce_coordinate(x[0], numbers[0], id, curve())) return false;
-      if (call.low_s && is_high(numbers[1], curve().n) != 0) return false;
+      const bool fits = id <= kMostRecoveryId && nonce_coordinate(x[0], numbers[0], id, curve()) &&
+                        !(call.low_s && is_high(numbers[1], curve().n) != 0);
+      if (!fits) {
+        std::ranges::fill(row, std::uint8_t{0});
+        return false;
+      }
       row[0] = static_cast<std::uint8_t>(2 + (id & 1));
       bytes_from_limbs(row.subspan(1, point - 1), x[0]);
       return true;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -87,7 +88,9 @@ void Kernel::launch_with(const gpu::Stream& stream, const gpu::LaunchShape& shap
   const MemoryHandle any = arguments.buffers()[0] == nullptr ? job.get() : arguments.buffers()[0];
   const std::size_t global = std::size_t{shape.grid} * shape.block;
   // A kernel without local memory does not depend on how its work-items are grouped.
-  const std::size_t local = shape.shared_bytes == 0 ? std::min(shape.block, kWorkGroup) : shape.block;
+  // Global sizes are multiples of kWorkGroup.
+  const unsigned most = std::min(kWorkGroup, std::bit_floor(std::max(1U, most_work_items_)));
+  const std::size_t local = shape.shared_bytes == 0 ? std::min(shape.block, most) : shape.block;
   const DriverApi& api = device_->api();
   const std::lock_guard lock(*mutex_);
   std::uint32_t number = 0;

@@ -20,11 +20,11 @@
 // Quotient digits are estimated from the reciprocal V = W^L / D as the sum of two doubles, v1 + v0 <= V < v1
 // + v0 + 2^-94, |v0| < 2^-48, and the top two columns as floor((T1 + T0 / W) (v1 + v0)), after T0's carry is
 // passed on to T1. T1 v1 is taken apart into its floor and a rest below 1, both exact. Everything is rounded
-// down: V, by 2^-42 in the product; two sums and products below 2^5, by 2^-46 in all; T0, of which a carry
-// from further below is left out, by less than 4 L + 1, so by 2^-39 in the product. So q is too small by less
-// than 1 + 2^-38, after which R < (1 + 2^-38) D. The next q then is below 2^52 unless R is at least D, as one
-// of 2^38 remainders is. Such an R is noticed by bits of T1 or q from 2^52 on, as one is whose T1 is negative
-// since a carry is still below T0, and the lane is given up.
+// down: V, by 2^-42 in the product; one product and two sums, each below 2^5, by less than 2^-46 in all; T0,
+// of which a carry from further below is left out, by less than 4 L + 1, so by 2^-39 in the product. So q is
+// too small by less than 1 + 2^-38, after which R < (1 + 2^-38) D. The next q then is below 2^52 unless R is
+// at least D, as one of 2^38 remainders is. Bits of T1 or q from 2^52 on show such an R, and also one whose
+// T1 is negative because a carry is still pending below T0. Such lanes are given up.
 #pragma once
 
 #include "modmul/division52/lanes.avx2.hpp"
@@ -106,7 +106,7 @@ struct Halves {
   PW::store(columns, pending);
 }
 
-/// The columns of a division, its quotient digits' bounds and its reciprocal.
+/// A division: its columns, its divisor and reciprocal, and the lanes that are out of range.
 struct Division {
   Limb* t;
   const Limb* m;

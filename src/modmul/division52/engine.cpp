@@ -248,9 +248,11 @@ void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
                        CpuFeature::avx512vl | CpuFeature::avx512ifma);
   wide.priority = 30;
   variants.push_back(std::move(wide));
+  const CpuFeatures for_doubles = CpuFeature::bmi2 | CpuFeature::avx2 | CpuFeature::fma;
+  if ((cpu_info().features & for_doubles) == for_doubles && !avx2_rounds_toward_zero()) return;
   Variant narrow = make_variant(
       "avx2", "products by long division in 52-bit digits in doubles by AVX2, eight side by side",
-      avx2_kernels(), CpuFeature::bmi2 | CpuFeature::avx2 | CpuFeature::fma);
+      avx2_kernels(), for_doubles);
   narrow.priority = 25;
   variants.push_back(std::move(narrow));
 #endif

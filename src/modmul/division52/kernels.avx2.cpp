@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/division52/kernels.hpp"
 
+#include <algorithm>
+
 #include "arch/avx2/rounding.hpp"
 #include "modmul/division52/division.avx2.hpp"
 
@@ -60,7 +62,21 @@ std::uint16_t multiply_pair_doubles(const Products (&operands)[2], const Limb* c
   return call.lanes;
 }
 
+// 5 * 3 * 2^50 = 3.75 * 2^52.
+void round_product(Limb* words) {
+  const Halves h = halves(to_reals(PW::load(words)), to_reals(PW::load(words + kLanes)));
+  PW::store(words, digit_of<PW>(h.high));
+}
+
 }  // namespace
+
+bool avx2_rounds_toward_zero() {
+  alignas(64) Limb words[2 * kLanes];
+  std::fill_n(words, kLanes, Limb{5});
+  std::fill_n(words + kLanes, kLanes, Limb{3} << 50);
+  avx2::call_rounding_toward_zero(round_product, static_cast<Limb*>(words));
+  return words[0] == 3;
+}
 
 const Kernels& avx2_kernels() {
   static constexpr Kernels kKernels{set_divisors_doubles, multiply_doubles, multiply_pair_doubles, 0.7};

@@ -43,13 +43,14 @@ struct Products {
 /// The functions for one instruction set. A vector is eight lanes, whatever the width of its registers.
 struct Kernels {
   /// Computes a block of divisors. On input: moduli of `limbs` <= kMaxLimbs limbs whose top limbs are not 0.
-  /// Timing: constant-time.
+  /// Timing: variable.
   void (*set_divisors)(Limb* block, const Limb* const* moduli, std::size_t limbs, Limb* scratch);
 
   /// r = x y mod n or x y + z mod n, 0 <= r < n, in the lanes that are returned as a set of bits. On input:
-  /// x, y, z of any value. Lanes where x is longer than n in bits, and in theory lanes whose quotient digits
-  /// are estimated badly, are not computed, and their r is not written. Aliasing: r of a lane may be x, y or
-  /// z of the same lane, and of no other lane that is computed. Timing: variable.
+  /// x, y, z of any value. Lanes where x is longer than n in bits, and lanes with a quotient digit that
+  /// is too small by more than 1, as operands with long runs of zeros or ones have, are not computed, and
+  /// their r is not written. Aliasing: r of a lane may be x, y or z of the same lane, and of no other lane
+  /// that is computed. Timing: variable.
   std::uint8_t (*multiply)(const Products& operands, const Limb* block, Limb* scratch);
 
   /// The same for two vectors of equally long numbers, limbs <= kPairedLimbs; the second one's lanes are the
@@ -64,6 +65,9 @@ struct Kernels {
 #if MANYMOD_X86_64
 const Kernels& avx512_kernels();  ///< by AVX-512 IFMA
 const Kernels& avx2_kernels();    ///< by products of doubles in two vectors of AVX2
+/// Whether sums of products are rounded as MXCSR asks for, which emulators such as valgrind do not do. On
+/// input: the processor has AVX2 and FMA.
+bool avx2_rounds_toward_zero();
 #endif
 
 }  // namespace manymod::division52

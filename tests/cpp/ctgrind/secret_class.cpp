@@ -118,7 +118,7 @@ mm_call make_call(const Batch& batch, Limbs& result, std::uint8_t* signs, std::u
   mm_call call{};
   call.struct_size = sizeof(call);
   call.count = kItems;
-  call.x = signed_view(batch.x, kItems, batch.x_signs);
+  call.x = signed_view(batch.x, kItems, batch.shape.x_negative ? batch.x_signs : nullptr);
   call.y = signed_view(batch.y, batch.exponents(), batch.y_signs);
   call.modulus = signed_view(batch.n, batch.moduli(), batch.n_signs);
   call.result = {result.data(), kItems, batch.shape.width, batch.shape.width, signs};
@@ -186,7 +186,8 @@ Limbs run_engine(mm_op op, const manymod::Variant& variant, const Batch& batch) 
   job.op = static_cast<manymod::Operation>(op);
   job.timing = manymod::TimingClass::secret;
   std::uint8_t signs[kItems];
-  job.x = {batch.x.data(), kItems, batch.shape.x_width, batch.shape.x_width, batch.x_signs};
+  const std::uint8_t* const x_signs = batch.shape.x_negative ? batch.x_signs : nullptr;
+  job.x = {batch.x.data(), kItems, batch.shape.x_width, batch.shape.x_width, x_signs};
   job.y = {batch.y.data(), batch.exponents(), batch.shape.y_width(), batch.shape.y_width(), batch.y_signs};
   if (op == MM_OP_FMAMOD) job.z = job.y;
   if (manymod::has_terms(job.op)) job.terms = 1;

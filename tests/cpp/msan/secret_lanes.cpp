@@ -114,7 +114,7 @@ Limbs run(const manymod::Engine& engine, manymod::Operation op, const Batch& bat
   manymod::Job job;
   job.op = op;
   job.timing = manymod::TimingClass::secret;
-  job.x = {batch.x.data(), kItems, shape.x_width, shape.x_width, batch.x_signs};
+  job.x = {batch.x.data(), kItems, shape.x_width, shape.x_width, shape.x_negative ? batch.x_signs : nullptr};
   job.y = {batch.y.data(), kItems, shape.y_width, shape.y_width, nullptr};
   if (op == manymod::Operation::fmamod) job.z = job.y;
   job.modulus = {batch.n.data(), shape.shared ? 1 : kItems, shape.width, shape.width, nullptr};

@@ -38,9 +38,12 @@ manymod_switch_stacks:
   .p2align 4
   .type manymod_enter_fiber, @function
 manymod_enter_fiber:
+  .cfi_startproc
+  .cfi_undefined rip
   movl %r12d, %edi
   callq *%rbx
   ud2
+  .cfi_endproc
   .size manymod_enter_fiber, . - manymod_enter_fiber
   .popsection
 )");

@@ -13,16 +13,17 @@
 
 namespace manymod::testing {
 
-inline std::size_t opencl_launches = 0;
+inline std::size_t opencl_launches = 0, failed_launches = 0;
 
 /// clEnqueueNDRangeKernel, counted.
 inline opencl::Status count_launches(opencl::QueueHandle queue, opencl::KernelHandle kernel,
                                      std::uint32_t dimensions, const std::size_t* offset,
                                      const std::size_t* global, const std::size_t* local, std::uint32_t count,
                                      const opencl::EventHandle* events, opencl::EventHandle* event) {
-  ++opencl_launches;
-  return own<decltype(&count_launches)>("clEnqueueNDRangeKernel")(queue, kernel, dimensions, offset, global,
-                                                                  local, count, events, event);
+  const opencl::Status status = own<decltype(&count_launches)>("clEnqueueNDRangeKernel")(
+      queue, kernel, dimensions, offset, global, local, count, events, event);
+  ++(status == opencl::kSuccess ? opencl_launches : failed_launches);
+  return status;
 }
 
 /// With secrets on the device.
@@ -31,10 +32,12 @@ class OpenclCurves : public OpenclTest {
   void SetUp() override {
     OpenclTest::SetUp();
     setenv("MANYMOD_OPENCL_SECRET", "1", 1);
-    opencl_launches = 0;
+    opencl_launches = failed_launches = 0;
     if (!IsSkipped()) replace("clEnqueueNDRangeKernel", address(count_launches));
   }
   void TearDown() override {
+    // The host computes what a device does not, and would hide it.
+    EXPECT_EQ(failed_launches, 0U);
     unsetenv("MANYMOD_OPENCL_SECRET");
     opencl::forget_disqualified();
     OpenclTest::TearDown();

@@ -282,7 +282,7 @@ TEST_P(Division52OfSmallModuli, MultipliesAllOperands) {
         v.x[lane][0] = x;
         v.y[lane][0] = y;
         v.z[lane][0] = (x + y) % 2 * 5;
-        v.ordinary[lane] = false;
+        v.ordinary[lane] = size == 1;
         if (size == 2) {
           v.n[lane][1] = v.x[lane][1] = v.y[lane][1] = 1;
           if (x % 2 == 0) v.x[lane] = {~Limb{0} - x, 0};
