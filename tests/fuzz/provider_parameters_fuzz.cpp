@@ -29,7 +29,8 @@
 extern "C" OSSL_provider_init_fn OSSL_provider_init;
 
 // OpenSSL 3.0 leaks numbers of RSA keys whose parts are refused, with or without this provider.
-extern "C" const char* __lsan_default_suppressions() { return "leak:libcrypto.so"; }
+extern "C" [[gnu::visibility("default")]] const char* __lsan_default_suppressions();  // NOLINT
+const char* __lsan_default_suppressions() { return "leak:libcrypto.so"; }             // NOLINT
 
 namespace manymod::fuzz {
 namespace {
