@@ -91,7 +91,12 @@ ECC_COLUMNS = {
     "recover": "recover",
     "sum": "sum, a term",
 }
-PEERS = {"openssl": "OpenSSL", "libsecp256k1": "libsecp256k1"}
+PEERS = {
+    "one_vs_openssl": "OpenSSL",
+    "one_vs_libsecp256k1": "libsecp256k1",
+    "one_vs_crypto_mb": "crypto_mb",
+    "bare_vs_crypto_mb": "crypto_mb, without the check",
+}
 
 
 def render_ecc(report: dict[str, Any]) -> str:
@@ -106,11 +111,17 @@ def render_ecc(report: dict[str, Any]) -> str:
     for curve, results in curves.items():
         rows.append([curve, *(_ecc_cell(results.get(op)) for op in ECC_COLUMNS)])
         for peer, name in PEERS.items():
-            ratios = {op: result["ratios"].get(f"one_vs_{peer}") for op, result in results.items()}
+            ratios = {op: result["ratios"].get(peer) for op, result in results.items()}
             if any(ratios.values()):
-                cells = [f"{ratios[op]:.1f}x" if ratios.get(op) else "" for op in ECC_COLUMNS]
+                cells = [_ratio(ratios.get(op)) for op in ECC_COLUMNS]
                 rows.append([f"/ {name}", *cells])
     return markdown(rows)
+
+
+def _ratio(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.1f}x" if value >= 10 else f"{value:.2f}x"
 
 
 def _ecc_cell(result: dict[str, Any] | None) -> str:

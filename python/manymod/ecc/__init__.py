@@ -80,6 +80,8 @@ def supported() -> bool:
 def variants(curve: Curve | None = None) -> list[str]:
     """Names of the variants of point arithmetic, fastest first: those that this machine can run on a curve.
 
+    OpenCL's, which computes where it is named only, comes before the last.
+
     Args:
         curve: None: all that this build has, whether or not the machine can run them. Otherwise OpenCL
             drivers are loaded, after which a process should not fork.
