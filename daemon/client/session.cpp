@@ -443,10 +443,10 @@ void Session::look_after_link(Lock& lock, Clock::time_point now) {
   if (!heard || live_ == 0) return;
   // Without a place for a probe the daemon is given the time that requests still have.
   const bool full = live_ >= link_->welcome().max_outstanding;
-  const bool awaited = std::ranges::any_of(slots_, [](const OutstandingPtr& request) {
+  const auto is_awaited = [](const OutstandingPtr& request) {
     return request != nullptr && request->state == Outstanding::State::waiting;
-  });
-  if (full && awaited) return;
+  };
+  if (full && std::ranges::any_of(slots_, is_awaited)) return;
   const auto silent_since = std::max(*heard, awaited_since_);
   if (now - silent_since < settings_.silence) return;
   if (probed_ <= silent_since) {

@@ -191,15 +191,20 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
 
   using Start = std::function<void(Chunk& chunk, const Turn& turn)>;
 
+  /// Which multiples of points a chunk is for.
+  using Multiply = void (DeviceCurve::*)(const gpu::Stream& stream, PointJob job) const;
+  void queue_multiples(Chunk& chunk, const DeviceCurve& on_device, Multiply compute, PointJob& job,
+                       const PointResults& r) const {
+    const Queue queue(on_device, chunk, limbs());
+    queue.make_room(job);
+    (on_device.*compute)(chunk.stream(), job);
+    queue.affine(job, results_in(chunk, r));
+  }
   [[nodiscard]] Start base_work(const PointResults& r, const NumberRows& k) const {
     return [this, r, k](Chunk& chunk, const Turn& turn) {
       PointJob job;
       job.scalar = chunk.upload(k, curve().scalar_limbs());
-      const DeviceCurve& on_device = turn();
-      const Queue queue(on_device, chunk, limbs());
-      queue.make_room(job);
-      on_device.multiply_base(chunk.stream(), job);
-      queue.affine(job, results_in(chunk, r));
+      queue_multiples(chunk, turn(), &DeviceCurve::multiply_base, job, r);
     };
   }
   [[nodiscard]] Start multiply_work(const PointResults& r, const NumberRows& k,
@@ -208,11 +213,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
       PointJob job;
       job.scalar = chunk.upload(k, curve().scalar_limbs());
       upload_points(job, chunk, points);
-      const DeviceCurve& on_device = turn();
-      const Queue queue(on_device, chunk, limbs());
-      queue.make_room(job);
-      on_device.multiply(chunk.stream(), job);
-      queue.affine(job, results_in(chunk, r));
+      queue_multiples(chunk, turn(), &DeviceCurve::multiply, job, r);
     };
   }
   [[nodiscard]] Start two_work(const PointResults& r, const NumberRows& u, const NumberRows& v,
@@ -222,11 +223,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
       job.scalar = chunk.upload(v, curve().scalar_limbs());
       job.base_scalar = chunk.upload(u, curve().scalar_limbs());
       upload_points(job, chunk, points);
-      const DeviceCurve& on_device = turn();
-      const Queue queue(on_device, chunk, limbs());
-      queue.make_room(job);
-      on_device.multiply_two(chunk.stream(), job);
-      queue.affine(job, results_in(chunk, r));
+      queue_multiples(chunk, turn(), &DeviceCurve::multiply_two, job, r);
     };
   }
   [[nodiscard]] Start check_work(std::uint8_t* valid, const PointRows& points) const {
