@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "ecc/cuda/engine.hpp"
+#include "ecc/cuda/variants.cuda.hpp"
 #include "ecc/lanes/variants.hpp"
 #include "ecc/opencl/variants.opencl.hpp"
 #include "ecc/scalar64/engine.hpp"

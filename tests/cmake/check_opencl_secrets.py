@@ -28,7 +28,7 @@ import ptx_code as ptx
 LEAVING = {"bra", "ret", "exit"}
 #: Offsets in the job of pointers to public data, by the kernel's name: a program's steps
 #: (gpu/program/program.hpp); the items' indices, and which rows are left out (gpu/kernels/rows.cuda.hpp);
-#: a curve's numbers and the multiples of its generator (ecc/cuda/jobs.hpp).
+#: a curve's numbers and the multiples of its generator (ecc/device/jobs.hpp).
 PUBLIC = {
     "mm_copy_rows": {16, 40, 72},
     "mm_*": set(),

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <initializer_list>
 
-#include "ecc/cuda/jobs.hpp"
-#include "ecc/cuda/row_jobs.hpp"
+#include "ecc/device/jobs.hpp"
+#include "ecc/device/row_jobs.hpp"
 #include "gpu/kernels/rows.cuda.hpp"
 #include "gpu/program/program.hpp"
 

@@ -13,7 +13,8 @@
 #include "../report_file.hpp"
 #include "../timer.hpp"
 #include "calls.hpp"
-#include "ecc/cuda/device_curve.hpp"
+#include "ecc/cuda/variants.cuda.hpp"
+
 #include "ecc/endomorphism.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/cuda/device.hpp"
@@ -23,7 +24,7 @@
 namespace manymod::bench {
 namespace {
 
-using ecc::cuda::DeviceCurve;
+using ecc::device::DeviceCurve;
 
 constexpr const char* kDescription =
     "Measure multiplications of points, and ECDSA, on a GPU: kernels alone, operands and results in its "
@@ -87,21 +88,21 @@ struct Work {
   double mul = 0, sqr = 0;
 };
 Work work_of(const Curve& curve, const std::string& operation, unsigned bits) {
-  using ecc::cuda::window_count;
+  using ecc::device::window_count;
   // a = 0, and an endomorphism, which takes a product for each digit of the second half of a scalar.
   const bool has_halves = curve.id == ecc::CurveId::secp256k1;
   // Additions of an affine point take 8 M + 3 S, doublings 4 M + 4 S or 3 M + 4 S; an affine form 6 M + 1 S.
-  const double base = window_count(bits, ecc::cuda::kBaseWindow);
-  const double wide = window_count(bits, ecc::cuda::kWideWindow);
-  const double columns = window_count(has_halves ? ecc::kHalfBits : bits, ecc::cuda::kPointWindow);
+  const double base = window_count(bits, ecc::device::kBaseWindow);
+  const double wide = window_count(bits, ecc::device::kWideWindow);
+  const double columns = window_count(has_halves ? ecc::kHalfBits : bits, ecc::device::kPointWindow);
   const double windows = has_halves ? 2 * columns : columns;
-  const double doublings = ecc::cuda::kPointWindow * (columns - 1), entries = 8;
+  const double doublings = ecc::device::kPointWindow * (columns - 1), entries = 8;
   if (operation == "ladder") return {255 * 5 + 4, 255 * 4};
   if (curve.is_any()) {
     // Complete formulas: additions 17 M, doublings 13 M + 3 S, a carry into a window more; an affine form 5
     // M.
-    const double every = bits / ecc::cuda::kPointWindow + 1;
-    const double every_doubling = every * ecc::cuda::kPointWindow;
+    const double every = bits / ecc::device::kPointWindow + 1;
+    const double every_doubling = every * ecc::device::kPointWindow;
     const double tables = operation == "verify" ? 2 : 1;
     return {every_doubling * 13 + tables * (every + entries - 1) * 17 + 5, every_doubling * 3};
   }
@@ -251,7 +252,7 @@ class Measurements {
   }
 
   void enqueue(const std::string& operation, const DeviceCurve& curve, const Batch& b) const {
-    using namespace ecc::cuda;  // NOLINT(google-build-using-namespace)
+    using namespace ecc::device;  // NOLINT(google-build-using-namespace)
     const auto rows = [&](const gpu::DeviceBuffer& buffer) {
       return Rows{buffer.as<std::uint32_t>(), b.stride};
     };

@@ -18,7 +18,7 @@
 #include "ecc/cuda/decoding.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/single_thread.cuda.hpp"
 #include "ecc/formulas/complete.hpp"
 

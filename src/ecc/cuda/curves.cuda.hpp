@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "core/device_call.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/single_thread.cuda.hpp"
 #include "ecc/formulas/jacobian.hpp"
 #include "field/device.cuda.hpp"

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
-#include "ecc/cuda/row_jobs.hpp"
 #include "ecc/cuda/rows.cuda.hpp"
 
 namespace manymod::ecc::cuda {

@@ -15,7 +15,7 @@
 #include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
 #include "core/portable.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 
 namespace manymod::ecc::cuda {
 

@@ -11,7 +11,7 @@
 #include "core/sha2.cuda.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
 
 namespace manymod::ecc::cuda {

@@ -10,7 +10,7 @@
 
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/edwards.cuda.hpp"
-#include "ecc/cuda/row_jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/string_hash.cuda.hpp"
 
 namespace manymod::ecc::cuda {

@@ -10,7 +10,7 @@
 #include "core/portable.hpp"
 #include "ecc/cuda/digits.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/shuffled_words.cuda.hpp"
 #include "ecc/cuda/single_thread.cuda.hpp"
 #include "ecc/formulas/edwards.hpp"

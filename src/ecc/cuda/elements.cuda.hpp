@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and elements of fields in the memory of kernels: rows and columns (ecc/cuda/jobs.hpp), and inverses
-// of many elements for one inversion of each thread.
+// Numbers and elements of fields in the memory of kernels: rows and columns (ecc/device/jobs.hpp), and
+// inverses of many elements for one inversion of each thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "core/portable.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "field/running_product.hpp"
 #include "repr/integer_memory.cuda.hpp"
 

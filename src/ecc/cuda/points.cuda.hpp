@@ -18,7 +18,7 @@
 #include "ecc/cuda/digits.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
 #include "ecc/cuda/endomorphism.cuda.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/shuffled_words.cuda.hpp"
 
 namespace manymod::ecc::cuda {

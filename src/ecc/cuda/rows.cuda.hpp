@@ -11,7 +11,7 @@
 #include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
 #include "core/portable.hpp"
-#include "ecc/cuda/row_jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "repr/integer_memory.cuda.hpp"
 
 namespace manymod::ecc::cuda {

@@ -6,7 +6,7 @@
 
 #include "arch/cuda/opaque.cuda.hpp"
 #include "core/portable.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 
 namespace manymod::ecc::cuda {
 

@@ -9,7 +9,7 @@
 
 #include "core/sha2.cuda.hpp"
 #include "core/sm3.cuda.hpp"
-#include "ecc/cuda/row_jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/rows.cuda.hpp"
 
 namespace manymod::ecc::cuda {

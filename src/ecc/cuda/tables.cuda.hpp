@@ -11,7 +11,7 @@
 #include "ecc/cuda/curves.cuda.hpp"
 #include "ecc/cuda/edwards.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
 #include "ecc/curve.hpp"
 
@@ -98,12 +98,5 @@ std::vector<std::uint32_t> base_table_edwards(const Curve& curve) {
   invert_chain(f, Chain{0, 1, kCount}, scratch.data(), kCount, load_z, use);
   return table;
 }
-
-/// a = a + b mod n. On input: a, b < n.
-void add_modulo(std::vector<Limb>& a, const std::vector<Limb>& b, std::span<const Limb> n);
-
-/// The scalars (2 i + 1) 2^(w j) mod n for windows j of w bits, in rows of n.size() limbs: what the kernels
-/// compute the table of add_base_public from.
-std::vector<Limb> wide_table_scalars(std::span<const Limb> n, unsigned order_bits, unsigned w);
 
 }  // namespace manymod::ecc::cuda

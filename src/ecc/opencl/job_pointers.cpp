@@ -3,9 +3,9 @@
 #include <array>
 #include <cstddef>
 
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/device/jobs.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
 
 // jobs.clh declares the same structs for kernels.
@@ -52,4 +52,4 @@ std::span<const std::size_t> AffineJob::device_pointers() {
   return kPointers;
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ecc/cuda/engine.hpp"
+#include "ecc/device/engine.hpp"
 #include "gpu/device_error.hpp"
 #include "gpu/opencl/backend.hpp"
 #include "gpu/opencl/requirements.hpp"
@@ -16,7 +16,7 @@
 namespace manymod::ecc::opencl {
 namespace {
 
-using cuda::CurveKernels;
+using device::CurveKernels;
 
 /// Of a window of k G and k P, and the entries of its table (points.clh).
 constexpr unsigned kWindow = 4, kEntries = 1U << (kWindow - 1);
@@ -45,8 +45,8 @@ std::vector<std::uint32_t> base_table(const Curve& curve) {
     }
     limbs::add_mod(power, multiple, multiple, curve.n);  // 2 kEntries = 2^kWindow
   }
-  cuda::make_host(curve)->multiply_base({x.data(), y.data(), infinity.data()}, {factors.data(), size},
-                                        {0, count}, TimingClass::public_, {});
+  device::make_host(curve)->multiply_base({x.data(), y.data(), infinity.data()}, {factors.data(), size},
+                                          {0, count}, TimingClass::public_, {});
   std::vector<std::uint32_t> table;
   for (std::size_t i = 0; i < count; ++i) {
     for (const std::vector<Limb>* const numbers : {&x, &y}) {
@@ -77,7 +77,7 @@ bool offers(const Curve& curve) {
 
 const Requirements& requirements() {
   static const auto kRequirements =
-      manymod::opencl::requirements(cuda::kTestedTechnique, manymod::opencl::DeviceKind::any);
+      manymod::opencl::requirements(device::kTestedTechnique, manymod::opencl::DeviceKind::any);
   return *kRequirements;
 }
 
@@ -91,16 +91,16 @@ bool takes_secrets() { return requirements().secret_obstacle().empty(); }
 /// Leaves devices out that cannot be opened, or whose drivers do not compile the kernels rightly.
 /// @throws gpu::DeviceError if none is left
 std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsigned> gpus) {
-  static const cuda::TestedKernels kTested{&manymod::opencl::backend(), obstacle};
-  const cuda::EngineKind kind{kName, Backend::opencl, takes_secrets(), &kTested};
-  std::vector<gpu::Device*> devices = cuda::open_devices(Backend::opencl, gpus);
+  static const device::TestedKernels kTested{&manymod::opencl::backend(), obstacle};
+  const device::EngineKind kind{kName, Backend::opencl, takes_secrets(), &kTested};
+  std::vector<gpu::Device*> devices = device::open_devices(Backend::opencl, gpus);
   const unsigned first = gpus.front();
   std::erase_if(devices, [](gpu::Device* device) { return !obstacle(device->index()).empty(); });
   if (devices.empty()) {
     throw gpu::DeviceError(manymod::opencl::backend().name(), gpu::Fault::wrong_results,
                            static_cast<int>(first), std::string(kName) + " " + obstacle(first));
   }
-  return cuda::make_engine(kind, curve, devices, kernels_for(curve), cuda::make_host(curve));
+  return device::make_engine(kind, curve, devices, kernels_for(curve), device::make_host(curve));
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ CurveKernels kernels_for(const Curve& curve) {
 }
 
 Variant variant() {
-  return {kName, Backend::opencl, [] { return cuda::runs_here(Backend::opencl); }, offers, make};
+  return {kName, Backend::opencl, [] { return device::runs_here(Backend::opencl); }, offers, make};
 }
 
 }  // namespace manymod::ecc::opencl

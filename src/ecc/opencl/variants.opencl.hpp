@@ -2,7 +2,7 @@
 // The variant opencl.reduced_radix: points on Weierstrass curves of odd order on OpenCL devices.
 #pragma once
 
-#include "ecc/cuda/device_curve.hpp"
+#include "ecc/device/device_curve.hpp"
 #include "ecc/variants.hpp"
 
 namespace manymod::ecc::opencl {
@@ -18,6 +18,6 @@ Variant variant();
 unsigned digit_count(std::size_t field_bits);
 
 /// On input: the variant offers the curve.
-cuda::CurveKernels kernels_for(const Curve& curve);
+device::CurveKernels kernels_for(const Curve& curve);
 
 }  // namespace manymod::ecc::opencl

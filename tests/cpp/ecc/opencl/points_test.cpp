@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "ecc/cuda/known_answers.hpp"
 #include "ecc/curve_checks.hpp"
+#include "ecc/device/known_answers.hpp"
 #include "ecc/engine_checks.hpp"
 #include "ecc/opencl/fixture.hpp"
 #include "ecc/opencl/recorded_formulas.hpp"
@@ -76,8 +76,8 @@ TEST_F(OpenclPoints, EdgesWithAnyCoefficient) { check(ecc::make_curve(CurveNumbe
 TEST_F(OpenclPoints, DigitsInMemory) {
   const ecc::Curve& curve = ecc::named_curve(CurveId::p521);
   const auto engine = engine_of(curve), host = ecc::scalar64::variant().make(curve, {});
-  const ecc::cuda::KnownOperands known(*host);
-  ecc::cuda::AnsweredPoints found(curve, known.items().size()), expected(found);
+  const ecc::device::KnownOperands known(*host);
+  ecc::device::AnsweredPoints found(curve, known.items().size()), expected(found);
   engine->multiply_base(found.results(), known.u(), known.items(), TimingClass::secret, {});
   host->multiply_base(expected.results(), known.u(), known.items(), TimingClass::secret, {});
   EXPECT_EQ(found, expected);

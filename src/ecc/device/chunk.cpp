@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ecc/cuda/chunk.hpp"
+#include "ecc/device/chunk.hpp"
 
 #include <cstring>
 #include <utility>
 
 #include "repr/wipe.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
 
 /// Of each array: rows are read as limbs.
@@ -157,4 +157,4 @@ void ChunkPool::give(std::unique_ptr<Chunk> chunk) {
   free_.push_back(std::move(chunk));
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ecc/cuda/chunk.hpp"
-#include "ecc/cuda/device_curve.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/device/chunk.hpp"
+#include "ecc/device/device_curve.hpp"
+#include "ecc/device/jobs.hpp"
 #include "manymod/ecc.h"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 
 /// Where affine points go. y.words and infinity may be null.
 struct AffineRows {
@@ -58,4 +58,4 @@ class Queue {
   }
 };
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

@@ -9,11 +9,11 @@
 #include <semaphore>
 
 #include "core/ticker.hpp"
-#include "ecc/cuda/chunk.hpp"
-#include "ecc/cuda/device_curve.hpp"
+#include "ecc/device/chunk.hpp"
+#include "ecc/device/device_curve.hpp"
 #include "gpu/device.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 
 /// Waits until the GPU has room for the kernels of a chunk. To be called once for each chunk, behind the
 /// copies of its operands, so that these are made while other chunks are computed.
@@ -70,4 +70,4 @@ class Worker {
   [[nodiscard]] const DeviceCurve& on_device() const;
 };
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

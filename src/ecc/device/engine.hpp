@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points and signatures on curves on GPUs, by one thread for each item: the variant cuda.row32, and the
-// engine that other backends' kernels with the same arguments (jobs.hpp) have as well.
+// Points and signatures on curves on GPUs, by one thread for each item: the engine of all backends, whose
+// kernels have the same arguments (jobs.hpp).
 #pragma once
 
 #include <memory>
@@ -8,18 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "ecc/cuda/device_curve.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/device/device_curve.hpp"
+#include "ecc/device/jobs.hpp"
 #include "ecc/point_engine.hpp"
 #include "ecc/variants.hpp"
 #include "gpu/backend.hpp"
 #include "gpu/device.hpp"
 
-namespace manymod::ecc::cuda {
-
-inline constexpr const char* kName = "cuda.row32";
-
-Variant variant();
+namespace manymod::ecc::device {
 
 /// Kernels that drivers compile: each is compared with the host before its first use on a device
 /// (known_answers.hpp). Where that fails, or a kernel cannot be compiled, none is used on the device any
@@ -56,11 +52,4 @@ std::unique_ptr<const PointEngine> make_engine(const EngineKind& kind, const Cur
                                                std::unique_ptr<const PointEngine> host,
                                                unsigned wide_window = kWideWindow);
 
-/// The engine on CUDA. On input: the variant offers the curve; at least one device. The devices share the
-/// items of a call. `host` computes what they do not: single points, and items that all of them fail to.
-/// wide_window: see DeviceCurve.
-std::unique_ptr<const PointEngine> make_engine(const Curve& curve, std::span<gpu::Device* const> devices,
-                                               std::unique_ptr<const PointEngine> host,
-                                               unsigned wide_window = kWideWindow);
-
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

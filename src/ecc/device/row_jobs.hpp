@@ -11,9 +11,9 @@
 #include <cstdint>
 
 #include "core/portable.hpp"
-#include "ecc/cuda/jobs.hpp"
+#include "ecc/device/jobs.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 
 /// Byte strings of one length; stride 0: one for all items.
 struct Strings {
@@ -168,4 +168,4 @@ struct CofactorJob {
   std::uint8_t* equal = nullptr;
 };
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

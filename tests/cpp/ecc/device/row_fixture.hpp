@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "ecc/cuda/engine.hpp"
-#include "ecc/cuda/noting_device.hpp"
+#include "ecc/cuda/variants.cuda.hpp"
+#include "ecc/device/noting_device.hpp"
 #include "ecc/scalar64/engine.hpp"
 #include "ecc/schemes/choice.hpp"
 #include "ecc/schemes/scheme_runs.hpp"

@@ -3,9 +3,9 @@
 // equations modulo the order.
 #include <array>
 
-#include "ecc/cuda/row_queue.hpp"
+#include "ecc/device/row_queue.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
 
 constexpr std::uint32_t kSm3Bytes = 32;
@@ -76,4 +76,4 @@ void RowQueue::sm2_verify(const RowCall& call) {
   on_device().compare(queue_.stream(), {{}, count(), point.result, expected, good_, ok});
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ECDSA and shared secrets on rows of bytes, and failures of the GPU.
-#include "ecc/cuda/row_fixture.hpp"
+#include "ecc/device/row_fixture.hpp"
 
 namespace manymod::test {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "core/status_error.hpp"
 #include "dispatch/devices.hpp"
-#include "ecc/cuda/engine.hpp"
-#include "ecc/cuda/noting_device.hpp"
+#include "ecc/cuda/variants.cuda.hpp"
+#include "ecc/device/noting_device.hpp"
 #include "ecc/plan.hpp"
 #include "ecc/scalar64/engine.hpp"
 #include "ecc/schemes/choice.hpp"

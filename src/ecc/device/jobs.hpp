@@ -14,7 +14,7 @@
 
 #include "core/portable.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 
 inline constexpr unsigned kPointBlock = 128;  ///< threads of a block, one item each
 inline constexpr unsigned kChainBlock = 64;   ///< of kernels whose threads invert for several items
@@ -157,4 +157,4 @@ struct CombineJob {
   std::uint32_t subtracts = 0;
 };
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

@@ -3,9 +3,9 @@
 // make two signatures with one R and different challenges, which reveal the private key.
 #include <array>
 
-#include "ecc/cuda/row_queue.hpp"
+#include "ecc/device/row_queue.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
 
 constexpr std::uint32_t kSize = 32;  ///< bytes of keys, of points and of S
@@ -127,4 +127,4 @@ void RowQueue::queue_eddsa(const RowCall& call) {
   }
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

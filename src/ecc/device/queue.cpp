@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ecc/cuda/queue.hpp"
+#include "ecc/device/queue.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
 
 /// Elements of a field of scalars may be longer than numbers: room for one.
@@ -69,4 +69,4 @@ void Queue::verify(VerifyScalarsJob job, const Rows& x, const Rows& y, const std
   curve_.compare(stream(), {{}, job.count, point.result, job.r, on_curve, job.valid});
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

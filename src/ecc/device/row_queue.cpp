@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ecc/cuda/row_queue.hpp"
+#include "ecc/device/row_queue.hpp"
 
 #include <algorithm>
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
 
 /// Rows of words of an item, and its flags.
@@ -315,4 +315,4 @@ void RowQueue::queue(const RowCall& call) {
   }
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ecc/cuda/engine.hpp"
+#include "ecc/device/engine.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -9,19 +9,19 @@
 
 #include "core/status_error.hpp"
 #include "dispatch/devices.hpp"
-#include "ecc/cuda/chunk.hpp"
-#include "ecc/cuda/device_curve.hpp"
-#include "ecc/cuda/known_answers.hpp"
-#include "ecc/cuda/queue.hpp"
-#include "ecc/cuda/row_queue.hpp"
-#include "ecc/cuda/worker.hpp"
+#include "ecc/device/chunk.hpp"
+#include "ecc/device/device_curve.hpp"
+#include "ecc/device/known_answers.hpp"
+#include "ecc/device/queue.hpp"
+#include "ecc/device/row_queue.hpp"
+#include "ecc/device/worker.hpp"
 #include "ecc/device_schemes.hpp"
 #include "ecc/variants.hpp"
 #include "exec/gpu_group.hpp"
 #include "gpu/device_error.hpp"
 #include "gpu/engine/known_answers.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
 
 /// Rows of limbs and flags of an item in any of the calls below on numbers.
@@ -425,15 +425,6 @@ double GpuEngine::item_ns(PointOperation operation) const {
   }
 }
 
-bool offers(const Curve& curve) { return find_curve_kernels(curve) != nullptr; }
-
-/// @throws gpu::DeviceError
-std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsigned> gpus) {
-  return make_engine(curve, open_devices(Backend::cuda, gpus), make_host(curve));
-}
-
-constexpr EngineKind kCuda{.variant = kName, .backend = Backend::cuda};
-
 }  // namespace
 
 bool runs_here(Backend backend) {
@@ -465,10 +456,6 @@ std::vector<gpu::Device*> open_devices(Backend backend, std::span<const unsigned
   return devices;
 }
 
-Variant variant() {
-  return {kName, Backend::cuda, [] { return runs_here(Backend::cuda); }, offers, make};
-}
-
 std::unique_ptr<const PointEngine> make_engine(const EngineKind& kind, const Curve& curve,
                                                std::span<gpu::Device* const> devices, CurveKernels kernels,
                                                std::unique_ptr<const PointEngine> host,
@@ -476,10 +463,4 @@ std::unique_ptr<const PointEngine> make_engine(const EngineKind& kind, const Cur
   return std::make_unique<GpuEngine>(kind, curve, devices, std::move(kernels), wide_window, std::move(host));
 }
 
-std::unique_ptr<const PointEngine> make_engine(const Curve& curve, std::span<gpu::Device* const> devices,
-                                               std::unique_ptr<const PointEngine> host,
-                                               unsigned wide_window) {
-  return make_engine(kCuda, curve, devices, *find_curve_kernels(curve), std::move(host), wide_window);
-}
-
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

@@ -9,11 +9,11 @@
 #include <span>
 #include <string_view>
 
-#include "ecc/cuda/queue.hpp"
-#include "ecc/cuda/row_jobs.hpp"
+#include "ecc/device/queue.hpp"
+#include "ecc/device/row_jobs.hpp"
 #include "ecc/device_schemes.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 
 /// Strings of whole words, as those.
 inline Rows words_of(const Strings& strings) {
@@ -150,4 +150,4 @@ void RowQueue::launch(const char* kernel, const Job& job) const {
       queue_.stream(), {(job.count + kPointBlock - 1) / kPointBlock, kPointBlock, 0}, job);
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

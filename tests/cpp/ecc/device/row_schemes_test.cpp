@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // X25519, Ed25519 and BIP 340 on rows of bytes.
-#include "ecc/cuda/row_fixture.hpp"
+#include "ecc/device/row_fixture.hpp"
 
 namespace manymod::test {
 namespace {

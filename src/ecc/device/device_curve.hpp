@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "ecc/cuda/jobs.hpp"
-#include "ecc/cuda/row_jobs.hpp"
 #include "ecc/curve.hpp"
+#include "ecc/device/jobs.hpp"
+#include "ecc/device/row_jobs.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/device.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 
 /// What the host knows of a curve that has kernels, or of curves of one width, for which some are.
 struct CurveKernels {
@@ -33,10 +33,6 @@ struct CurveKernels {
   /// For any curve, by complete formulas.
   [[nodiscard]] bool for_any_curve() const { return id == CurveId::custom; }
 };
-
-/// Null for curves without kernels. Weierstrass curves without their own have those for any curve, if their
-/// order is odd and they have as many limbs as one of the widths of any_curve.cuda.hpp.
-const CurveKernels* find_curve_kernels(const Curve& curve);
 
 /// Whether they compute whole schemes on the curve, besides points: those for any curve only where each
 /// multiple of a point by a scalar in [1, n) is finite, and where scalars are as long as coordinates.
@@ -110,4 +106,4 @@ class DeviceCurve {
   void upload_numbers_of_any(const Curve& curve);
 };
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

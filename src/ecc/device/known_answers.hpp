@@ -9,7 +9,7 @@
 
 #include "ecc/point_engine.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 
 /// Coordinates and flags of the items of a call, one after the other.
 struct AnsweredPoints {
@@ -42,4 +42,4 @@ class KnownOperands {
   std::vector<Limb> candidates_;  ///< y
 };
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "crypto/hash.hpp"
-#include "ecc/cuda/row_queue.hpp"
+#include "ecc/device/row_queue.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
 
 constexpr std::uint32_t kSchnorrSize = 32;  ///< bytes of a number
@@ -109,4 +109,4 @@ void RowQueue::schnorr_verify(const RowCall& call) {
   expect_even(affine(point), x, ok);
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

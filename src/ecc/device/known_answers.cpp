@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ecc/cuda/known_answers.hpp"
+#include "ecc/device/known_answers.hpp"
 
 #include <algorithm>
 #include <span>
 
 #include "repr/limbs.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
 
 /// Points are j G for j from 1 to this.
@@ -83,4 +83,4 @@ KnownOperands::KnownOperands(const PointEngine& reference)
   for (std::size_t i = 0; i < kKnownPoints; i += 2) candidates_[i * limbs_] ^= 1;
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "abi/items.hpp"
-#include "ecc/cuda/jobs.hpp"
-#include "ecc/cuda/row_jobs.hpp"
+#include "ecc/device/jobs.hpp"
+#include "ecc/device/row_jobs.hpp"
 #include "ecc/point_engine.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/device.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 
 /// Bytes that operands and results of an item take.
 struct ItemBytes {
@@ -109,4 +109,4 @@ class ChunkPool {
   std::vector<std::unique_ptr<Chunk>> free_;
 };
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

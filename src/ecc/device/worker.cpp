@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ecc/cuda/worker.hpp"
+#include "ecc/device/worker.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <utility>
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
 
 /// The most items of a chunk for each multiprocessor; half of them are a granule. Measured on an H100.
@@ -101,4 +101,4 @@ void Worker::run(std::size_t& done, std::size_t end, const ChunkedWork& work, co
   chunks.finish_all();
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "ecc/cuda/device_curve.hpp"
-#include "ecc/cuda/engine.hpp"
+#include "ecc/cuda/variants.cuda.hpp"
+#include "ecc/device/device_curve.hpp"
 #include "ecc/device_schemes.hpp"
 #include "ecc/engine_checks.hpp"
 #include "ecc/plan.hpp"
@@ -101,8 +101,8 @@ TEST_P(CudaSignatures, LastAdditionsOfEqualAndOppositePoints) {
   const auto below_n = [&](const std::vector<Limb>& k) { return limbs::less_var(k, curve_.n); };
   // 2 d 2^(7 (windows - 1)) - n for the digits d of the last window.
   const unsigned top =
-      ecc::cuda::kBaseWindow *
-      (ecc::cuda::window_count(static_cast<unsigned>(curve_.order_bits), ecc::cuda::kBaseWindow) - 1);
+      ecc::device::kBaseWindow *
+      (ecc::device::window_count(static_cast<unsigned>(curve_.order_bits), ecc::device::kBaseWindow) - 1);
   for (Limb digit = 1; digit < 128; digit += 2) {
     std::vector<Limb> k(curve_.n.size() + 1), n(curve_.n);
     n.push_back(0);

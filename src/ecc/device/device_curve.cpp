@@ -1,42 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ecc/cuda/device_curve.hpp"
+#include "ecc/device/device_curve.hpp"
 
 #include <algorithm>
 #include <array>
 #include <memory>
 
-#include "ecc/cuda/any_curve.cuda.hpp"
-#include "ecc/cuda/tables.cuda.hpp"
 #include "repr/limbs.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::ecc::device {
 namespace {
-
-template <class C>
-CurveKernels curve_kernels(CurveId id, const char* name, bool has_nonces) {
-  return {
-      id,         name,         C::kWords, 2, C::kRowWords, C::Scalars::kElementWords, C::Scalars::kRadixBits,
-      has_nonces, base_table<C>};
-}
-
-CurveKernels curve25519_kernels(CurveId id, const char* name, unsigned entry_elements) {
-  using C = Edwards25519;
-  return {id,
-          name,
-          C::kWords,
-          entry_elements,
-          C::kRowWords,
-          C::Scalars::kElementWords,
-          C::Scalars::kRadixBits,
-          false,
-          base_table_edwards<C>};
-}
-
-template <class C>
-CurveKernels any_kernels(const char* name) {
-  return {CurveId::custom, name,           C::kWords, 0,       C::kWords,
-          C::kWords,       32 * C::kWords, true,      nullptr, 32 * C::kWords};
-}
 
 /// The words of numbers, one after the other.
 std::vector<std::uint32_t> rows_of(const std::vector<std::vector<Limb>>& numbers) {
@@ -54,8 +26,28 @@ std::vector<std::uint32_t> rows_of(const std::vector<std::vector<Limb>>& numbers
 std::vector<Limb> power_of_two(std::span<const Limb> n, unsigned exponent) {
   std::vector<Limb> r(n.size(), 0);
   r[0] = 1;
-  for (unsigned i = 0; i < exponent; ++i) add_modulo(r, std::vector<Limb>(r), n);
+  for (unsigned i = 0; i < exponent; ++i) limbs::add_mod(r, r, r, n);
   return r;
+}
+
+/// The scalars (2 i + 1) 2^(w j) mod n for windows j of w bits, in rows of n.size() limbs: what the kernels
+/// compute the table of wide windows from.
+std::vector<Limb> wide_table_scalars(std::span<const Limb> n, unsigned order_bits, unsigned w) {
+  const unsigned windows = window_count(order_bits, w);
+  const std::size_t entries = std::size_t{1} << (w - 1);
+  std::vector<Limb> rows, base(n.size(), 0), multiple, twice(n.size());
+  rows.reserve(windows * entries * n.size());
+  base[0] = 1;
+  for (unsigned window = 0; window < windows; ++window) {
+    multiple = base;
+    limbs::add_mod(twice, base, base, n);
+    for (std::size_t i = 0; i < entries; ++i) {
+      rows.insert(rows.end(), multiple.begin(), multiple.end());
+      limbs::add_mod(multiple, multiple, twice, n);
+    }
+    for (unsigned i = 0; i < w; ++i) limbs::add_mod(base, base, base, n);
+  }
+  return rows;
 }
 
 /// p - 2.
@@ -67,26 +59,6 @@ std::vector<Limb> less_two(std::vector<Limb> p) {
 }
 
 }  // namespace
-
-const CurveKernels* find_curve_kernels(const Curve& curve) {
-  static const std::array kAll{
-      curve_kernels<P256>(CurveId::p256, "p256", true),
-      curve_kernels<P384>(CurveId::p384, "p384", true),
-      curve_kernels<P521>(CurveId::p521, "p521", true),
-      curve_kernels<Secp256k1>(CurveId::secp256k1, "secp256k1", true),
-      curve_kernels<Sm2>(CurveId::sm2, "sm2", false),
-      curve25519_kernels(CurveId::ed25519, "ed25519", 3),
-      curve25519_kernels(CurveId::x25519, "x25519", 0),
-  };
-  static const std::array kForAny{any_kernels<Any256>("any256"), any_kernels<Any384>("any384")};
-  const auto found = std::ranges::find(kAll, curve.id, &CurveKernels::id);
-  if (found != kAll.end()) return &*found;
-  const bool is_odd = (curve.n[0] & curve.cofactor[0] & 1) != 0;
-  if (curve.form != MM_ECC_WEIERSTRASS || !is_odd) return nullptr;
-  const auto fits = [&](const CurveKernels& kernels) { return kernels.words == 2 * curve.limbs(); };
-  const auto any = std::ranges::find_if(kForAny, fits);
-  return any == kForAny.end() ? nullptr : &*any;
-}
 
 bool has_schemes(const CurveKernels& kernels, const Curve& curve) {
   if (kernels.points_only) return false;
@@ -237,8 +209,8 @@ gpu::DeviceBuffer DeviceCurve::upload(const gpu::Stream& stream, const Values& v
 
 void DeviceCurve::upload_numbers_of_any(const Curve& curve) {
   std::vector<Limb> b3(curve.b);
-  add_modulo(b3, curve.b, curve.p);
-  add_modulo(b3, curve.b, curve.p);
+  limbs::add_mod(b3, b3, curve.b, curve.p);
+  limbs::add_mod(b3, b3, curve.b, curve.p);
   // In the order of CurveNumbers::Row, then those of schemes.
   std::vector<std::vector<Limb>> numbers{curve.p, power_of_two(curve.p, 2 * kernels_.field_radix_bits),
                                          curve.a, b3,
@@ -282,4 +254,4 @@ void DeviceCurve::make_tables(const Curve& curve) {
   stream->synchronize();
 }
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::ecc::device
