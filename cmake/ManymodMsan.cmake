@@ -63,7 +63,7 @@ foreach(source IN LISTS manymod_msan_sources)
     endif()
   endforeach()
   # Unrolled tenfold, these would take longer to optimise than to run.
-  if(source MATCHES "\\.avx512ifma\\.cpp$")
+  if(source MATCHES "/ifma52/kernels\\.")
     list(APPEND flags -O0)
   endif()
   manymod_compile_by_clang("${source}" msan object -g1 -DMANYMOD_X86_64=1
