@@ -5,7 +5,11 @@
 //   manymod-provider-single MODULE [seconds]
 //
 // MODULE is manymod.so; seconds (0.5) are spent on each operation and side. Both sides take turns of 5 ms,
-// and what counts is the thread's processor time: the lower quartile of the turns. Lines of JSON.
+// and what counts is the thread's processor time: the lower quartile of the turns. Lines of JSON:
+//
+//   verify, exchange   with keys that are used again and again
+//   first verify       each verification with another key, which was decoded before the time is taken
+//   decode and verify  from the DER of a public key to the verdict
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -27,6 +31,11 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 using Operation = std::function<void()>;
+/// kItems operations by run(), each on something that prepare() has made for it.
+struct FreshOperation {
+  static constexpr int kItems = 16;
+  Operation prepare, run, release;
+};
 
 struct Free {
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
@@ -117,14 +126,30 @@ double turn_us(const Operation& operation) {
   return (now - begin) / count;
 }
 
+/// The same for what needs something new each time, which `prepare` makes and `release` frees off the clock.
+double turn_us(const FreshOperation& operation) {
+  double elapsed = 0;
+  int count = 0;
+  while (elapsed < 5'000) {
+    operation.prepare();
+    const double begin = processor_us();
+    operation.run();
+    elapsed += processor_us() - begin;
+    count += FreshOperation::kItems;
+    operation.release();
+  }
+  return elapsed / count;
+}
+
 double quartile(std::vector<double>& times) {
   std::sort(times.begin(), times.end());
   return times[times.size() / 4];
 }
 
-void compare(const std::string& name, double seconds, const Operation& alone, const Operation& with) {
-  alone();
-  with();
+template <class AnyOperation>
+void compare(const std::string& name, double seconds, const AnyOperation& alone, const AnyOperation& with) {
+  turn_us(alone);
+  turn_us(with);
   std::vector<double> first, second;
   const double end = processor_us() + 2e6 * seconds;
   while (processor_us() < end) {
@@ -148,6 +173,42 @@ Evp<EVP_PKEY> generated(const std::string& kind) {
   return Evp<EVP_PKEY>(EVP_PKEY_Q_keygen(nullptr, nullptr, kind.c_str()));
 }
 
+Bytes der_of(EVP_PKEY* key) {
+  unsigned char* der = nullptr;
+  const int size = i2d_PUBKEY(key, &der);
+  need(size > 0, "the DER of a public key");
+  Bytes bytes(der, der + size);
+  OPENSSL_free(der);
+  return bytes;
+}
+
+Evp<EVP_PKEY> decoded(OSSL_LIB_CTX* library, const Bytes& der) {
+  const unsigned char* read = der.data();
+  return Evp<EVP_PKEY>(d2i_PUBKEY_ex(nullptr, &read, static_cast<long>(der.size()), library, nullptr));
+}
+
+void compare_first_use(const std::string& kind, double seconds, const Side& one, const Side& two,
+                       const char* hash, const Bytes& signature) {
+  const Bytes der = der_of(one.key.get());
+  std::vector<Evp<EVP_PKEY>> fresh(FreshOperation::kItems);
+  const auto verify_first = [&](const Side& side) {
+    return FreshOperation{[&] {
+                            for (auto& key : fresh) key = decoded(side.library, der);
+                          },
+                          [&] {
+                            for (auto& key : fresh) verify(side.library, key.get(), hash, signature);
+                          },
+                          [&] {
+                            for (auto& key : fresh) key.reset();
+                          }};
+  };
+  compare(kind + " first verify", seconds, verify_first(one), verify_first(two));
+  const auto decode_and_verify = [&](const Side& side) -> Operation {
+    return [&] { verify(side.library, decoded(side.library, der).get(), hash, signature); };
+  };
+  compare(kind + " decode and verify", seconds, decode_and_verify(one), decode_and_verify(two));
+}
+
 void measure(const std::string& kind, const char* module, double seconds) {
   static OSSL_LIB_CTX* const alone = library_of(nullptr);
   static OSSL_LIB_CTX* const with = library_of(module);
@@ -157,13 +218,14 @@ void measure(const std::string& kind, const char* module, double seconds) {
   if (kind != "X25519") {
     const char* const hash = kind == "ED25519" ? nullptr : "SHA256";
     const Bytes signature = signature_of(alone, one.key.get(), hash);
-    const auto by = [&](const Side& side) {
+    const auto by = [&](const Side& side) -> Operation {
       return [&side, hash, &signature] { verify(side.library, side.key.get(), hash, signature); };
     };
     compare(kind + " verify", seconds, by(one), by(two));
+    compare_first_use(kind, seconds, one, two, hash, signature);
   }
   if (kind.starts_with("P-") || kind == "X25519") {
-    const auto by = [](const Side& side) {
+    const auto by = [](const Side& side) -> Operation {
       return [&side] { exchange(side.library, side.key.get(), side.peer.get()); };
     };
     compare(kind + " exchange", seconds, by(one), by(two));
