@@ -41,6 +41,7 @@ def main() -> None:
         for program in sorted(arguments.programs)
     }
     rows = [f'      {{"{name}",\n{literals(text)}}},\n' for name, text in texts.items()]
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)  # Makefiles, unlike Ninja, do not make it
     arguments.output.write_text(
         "// The OpenCL programs of this build; written by cmake/embed_opencl.py.\n"
         '#include "gpu/opencl/kernel_source.hpp"\n\n'
