@@ -35,7 +35,7 @@ bool names_p384(const OSSL_PARAM parameters[]) {
   const OSSL_PARAM* const group = OSSL_PARAM_locate_const(parameters, OSSL_PKEY_PARAM_GROUP_NAME);
   const char* name = nullptr;
   if (group == nullptr || OSSL_PARAM_get_utf8_string_ptr(group, &name) == 0) return false;
-  return OPENSSL_strcasecmp(name, "P-384") == 0 || OPENSSL_strcasecmp(name, "secp384r1") == 0;
+  return is_p384(name);
 }
 
 /// A uniform secret 0 < d < n of P-384; null without randomness.

@@ -86,7 +86,11 @@ const char* curve_name(EVP_PKEY* key, Kind kind) {
   if (kind != Kind::ec || EVP_PKEY_get_group_name(key, group, sizeof group, nullptr) == 0) return nullptr;
   const std::string_view name = group;
   if (name == "prime256v1" || name == "P-256") return "P-256";
-  return name == "secp384r1" || name == "P-384" ? "P-384" : nullptr;
+  return is_p384(group) ? "P-384" : nullptr;
+}
+
+bool is_p384(const char* group_name) {
+  return OPENSSL_strcasecmp(group_name, "P-384") == 0 || OPENSSL_strcasecmp(group_name, "secp384r1") == 0;
 }
 
 std::optional<CurveSecret> curve_secret(EVP_PKEY* key, Kind kind) {
@@ -114,6 +118,17 @@ const char* name_of(Kind kind) {
 Key::~Key() {
   delete private_key_.load(std::memory_order_acquire);
   delete verification_.load(std::memory_order_acquire);
+  EVP_PKEY_free(delegate_.load(std::memory_order_acquire));
+}
+
+// Nothing is locked: a child may be forked now.
+EVP_PKEY* Key::delegate() const {
+  EVP_PKEY* known = delegate_.load(std::memory_order_acquire);
+  if (known != nullptr || !bare_) return known;
+  Libcrypto<EVP_PKEY> made = copy_of_parts(OSSL_KEYMGMT_SELECT_ALL);
+  if (made == nullptr) return nullptr;
+  return delegate_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel) ? made.release()
+                                                                                         : known;
 }
 
 Libcrypto<EVP_PKEY_CTX> Key::verification(const std::string& hash) const {
@@ -133,11 +148,15 @@ void Key::remember_verification(const std::string& hash, EVP_PKEY_CTX* context) 
 }
 
 void Key::adopt(Libcrypto<EVP_PKEY> delegate) {
-  delegate_ = std::move(delegate);
+  EVP_PKEY_free(delegate_.exchange(delegate.release()));
   note_parts();
 }
 
 bool Key::import(int selection, const OSSL_PARAM parts[]) {
+  ERR_set_mark();
+  bare_ = provider_.default_provider().import(provider_.library(), kind_, selection, parts);
+  ERR_pop_to_mark();
+  if (bare_) return has_public_ = true;
   Libcrypto<EVP_PKEY> key = key_of_parts(selection, parts);
   if (key == nullptr) return false;
   adopt(std::move(key));
@@ -167,16 +186,27 @@ bool Key::refer(std::span<const std::uint8_t> subject_public_key_info) {
 }
 
 bool Key::set_parameters(const OSSL_PARAM parameters[]) {
-  if (delegate_ == nullptr) return false;
-  if (EVP_PKEY_set_params(delegate_.get(), const_cast<OSSL_PARAM*>(parameters)) == 0) return false;
+  if (delegate() == nullptr) return false;
+  bare_.reset();
+  if (EVP_PKEY_set_params(delegate(), const_cast<OSSL_PARAM*>(parameters)) == 0) return false;
   note_parts();
   return true;
+}
+
+bool Key::get_parameters(OSSL_PARAM parameters[]) const {
+  if (bare_) return bare_->functions().get_key_params(bare_->data(), parameters) != 0;
+  return delegate() != nullptr && EVP_PKEY_get_params(delegate(), parameters) != 0;
+}
+
+bool Key::export_parts(int selection, OSSL_CALLBACK* callback, void* argument) const {
+  if (bare_) return bare_->functions().export_key(bare_->data(), selection, callback, argument) != 0;
+  return delegate() != nullptr && EVP_PKEY_export(delegate(), selection, callback, argument) != 0;
 }
 
 void Key::note_parts() {
   // The questions for missing parts are no errors of the application's.
   ERR_set_mark();
-  EVP_PKEY* const key = delegate_.get();
+  EVP_PKEY* const key = delegate();
   switch (kind_) {
     case Kind::rsa:
     case Kind::rsa_pss:
@@ -196,14 +226,14 @@ void Key::note_parts() {
 }
 
 Key* Key::duplicate(int selection) const {
-  if (delegate_ == nullptr) return nullptr;
+  if (is_empty()) return nullptr;
   const bool private_too = (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0;
   KeyOwner key(new Key(provider_, kind_));
   if (private_too && is_reference_) {
     return key->refer(subject_public_key_info_) ? key.release() : nullptr;
   }
   Libcrypto<EVP_PKEY> copy =
-      private_too ? Libcrypto<EVP_PKEY>(EVP_PKEY_dup(delegate_.get())) : copy_of_parts(selection);
+      private_too ? Libcrypto<EVP_PKEY>(EVP_PKEY_dup(delegate())) : copy_of_parts(selection);
   if (copy == nullptr) return nullptr;
   key->adopt(std::move(copy));
   return key.release();
@@ -211,7 +241,11 @@ Key* Key::duplicate(int selection) const {
 
 Libcrypto<EVP_PKEY> Key::copy_of_parts(int selection) const {
   OSSL_PARAM* parts = nullptr;
-  if (EVP_PKEY_todata(delegate_.get(), selection, &parts) <= 0) return nullptr;
+  const auto keep = [](const OSSL_PARAM exported[], void* kept) {
+    *static_cast<OSSL_PARAM**>(kept) = OSSL_PARAM_dup(exported);
+    return 1;
+  };
+  if (!export_parts(selection, keep, &parts) || parts == nullptr) return nullptr;
   const Libcrypto<OSSL_PARAM> owner(parts);
   return key_of_parts(selection, parts);
 }
@@ -229,19 +263,19 @@ PrivateKey* Key::private_key() const {
 
 EngineSettings Key::engine_settings() const {
   EngineSettings settings = provider_.configuration().engine;
-  if (settings.rsa_alone_bits == 0) settings.rsa_alone_bits = usual_alone_bits(delegate_.get());
+  if (settings.rsa_alone_bits == 0) settings.rsa_alone_bits = usual_alone_bits(delegate());
   return settings;
 }
 
 std::unique_ptr<PrivateKey> Key::make_private_key() const {
   if (is_reference_) return make_daemon_key(provider_, subject_public_key_info_);
   if (!has_private_) return nullptr;
-  if (provider_.configuration().mode == Mode::daemon) return make_daemon_key(provider_, delegate_.get());
+  if (provider_.configuration().mode == Mode::daemon) return make_daemon_key(provider_, delegate());
   ERR_set_mark();
   std::unique_ptr<PrivateKey> made;
   if (kind_ == Kind::rsa || kind_ == Kind::rsa_pss) {
-    made = make_service_key(engine_settings(), rsa_numbers(delegate_.get()));
-  } else if (const std::optional<CurveSecret> secret = curve_secret(delegate_.get(), kind_)) {
+    made = make_service_key(engine_settings(), rsa_numbers(delegate()));
+  } else if (const std::optional<CurveSecret> secret = curve_secret(delegate(), kind_)) {
     made = make_service_key(engine_settings(), *secret);
   }
   ERR_pop_to_mark();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bare_key.hpp"
 #include "engine.hpp"
 #include "libcrypto.hpp"
 #include "provider.hpp"
@@ -24,6 +25,9 @@ const char* name_of(Kind kind);
 /// The curve of an EC or Ed25519 key of the default provider, by a name of mm_ecc_curve_find: P-256, P-384,
 /// Ed25519. Null for others.
 const char* curve_name(EVP_PKEY* key, Kind kind);
+
+/// Whether a group's name is one of P-384's.
+bool is_p384(const char* group_name);
 
 /// The private number of an EC or Ed25519 key of the default provider, on a curve that manymod is given:
 /// P-256, P-384, Ed25519. Nothing for other curves, and an empty secret for public keys.
@@ -48,16 +52,22 @@ class Key {
   /// Make it a reference to the daemon's key with this SubjectPublicKeyInfo (DER).
   /// @return whether that is a public key of this kind
   bool refer(std::span<const std::uint8_t> subject_public_key_info);
-  /// As EVP_PKEY_set_params.
+  /// As EVP_PKEY_set_params, EVP_PKEY_get_params and EVP_PKEY_export.
   bool set_parameters(const OSSL_PARAM parameters[]);
+  bool get_parameters(OSSL_PARAM parameters[]) const;
+  bool export_parts(int selection, OSSL_CALLBACK* callback, void* argument) const;
 
   /// A new key with the selected parts, OSSL_KEYMGMT_SELECT_*; null on failure. A reference remains one.
   [[nodiscard]] Key* duplicate(int selection) const;
 
   [[nodiscard]] const Provider& provider() const { return provider_; }
   [[nodiscard]] Kind kind() const { return kind_; }
-  /// The key of the default provider; null before adopt() and refer().
-  [[nodiscard]] EVP_PKEY* delegate() const { return delegate_.get(); }
+  /// The key of the default provider; null before adopt() and refer(). That of a bare key is made when it is
+  /// first asked for.
+  [[nodiscard]] EVP_PKEY* delegate() const;
+  /// The key that was imported to verify signatures by the default provider; null for others.
+  [[nodiscard]] const BareKey* bare() const { return bare_ ? &*bare_ : nullptr; }
+  [[nodiscard]] bool is_empty() const { return !bare_ && delegate_.load() == nullptr; }
   [[nodiscard]] bool has_public() const { return has_public_; }
   [[nodiscard]] bool has_private() const { return has_private_ || is_reference(); }
   /// Whether the private numbers are the daemon's alone, so that nothing private can be delegated.
@@ -81,7 +91,8 @@ class Key {
   const Provider& provider_;
   const Kind kind_;
   std::atomic<unsigned> references_{1}, active_{0};
-  Libcrypto<EVP_PKEY> delegate_;
+  std::optional<BareKey> bare_;
+  mutable std::atomic<EVP_PKEY*> delegate_{nullptr};
   std::vector<std::uint8_t> subject_public_key_info_;  ///< of a reference
   bool has_public_ = false, has_private_ = false, is_reference_ = false;
   mutable std::atomic<bool> looked_for_{false};  ///< private_key_ is final

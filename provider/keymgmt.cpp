@@ -37,7 +37,7 @@ void* load(const void* reference, std::size_t size) {
 int has(const void* key, int selection) {
   if (key == nullptr) return 0;
   const Key& own = key_of(key);
-  if (own.delegate() == nullptr) return 0;
+  if (own.is_empty()) return 0;
   if ((selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0 && !own.has_public()) return 0;
   if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0 && !own.has_private()) return 0;
   return 1;
@@ -52,18 +52,15 @@ int import_key(void* key, int selection, const OSSL_PARAM parameters[]) {
 /// in this process.
 int export_key(void* key, int selection, OSSL_CALLBACK* callback, void* argument) {
   const Key& own = key_of(key);
-  if (own.delegate() == nullptr) return 0;
+  if (own.is_empty()) return 0;
   if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0 && own.is_reference()) {
     own.provider().raise(Reason::not_private, "the key is a reference to a key of manymod-signd");
     return 0;
   }
-  return EVP_PKEY_export(own.delegate(), selection, callback, argument);
+  return own.export_parts(selection, callback, argument) ? 1 : 0;
 }
 
-int get_params(void* key, OSSL_PARAM parameters[]) {
-  const Key& own = key_of(key);
-  return own.delegate() != nullptr ? EVP_PKEY_get_params(own.delegate(), parameters) : 0;
-}
+int get_params(void* key, OSSL_PARAM parameters[]) { return key_of(key).get_parameters(parameters) ? 1 : 0; }
 
 int set_params(void* key, const OSSL_PARAM parameters[]) {
   return key_of(key).set_parameters(parameters) ? 1 : 0;

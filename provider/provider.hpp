@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bare_key.hpp"
 #include "engine.hpp"
 #include "libcrypto.hpp"
 
@@ -73,6 +74,8 @@ class Provider {
 
   [[nodiscard]] OSSL_LIB_CTX* library() const { return library_.get(); }
   [[nodiscard]] const Configuration& configuration() const { return configuration_; }
+  /// The default provider's functions, for what needs no EVP layer.
+  [[nodiscard]] DefaultProvider& default_provider() const { return default_provider_; }
   /// The connection to the daemon, which is made when it is first used.
   [[nodiscard]] signd::Client& daemon() const { return *daemon_; }
   /// Whether the configuration's list of algorithms has keys of this kind.
@@ -98,6 +101,7 @@ class Provider {
   mutable std::atomic<std::size_t> computed_{0}, verified_{0};
   Configuration configuration_;
   Libcrypto<OSSL_LIB_CTX> library_;
+  mutable DefaultProvider default_provider_;  ///< freed before the library context
   std::unique_ptr<signd::Client> daemon_;
   std::map<int, std::vector<OSSL_ALGORITHM>> algorithms_;  ///< by operation, each ending with zeros
 

@@ -31,6 +31,10 @@ class Signature {
   /// Begin an operation with `key`, or with the key of the one before if it is null.
   bool begin(Key* key, Begin start, const OSSL_PARAM parameters[]) {
     take_key(key);
+    if (is_verification(start) && key_->bare() != nullptr) {
+      const BareKey& bare = begin_bare();
+      return bare.functions().begin(bare_->context(), bare.data(), parameters) > 0;
+    }
     context_.reset(EVP_PKEY_CTX_new_from_pkey(provider_.library(), key_->delegate(), kDelegate));
     return context_ != nullptr && start(context_.get(), nullptr) > 0 && set(parameters);
   }
@@ -39,7 +43,11 @@ class Signature {
   /// default provider's choice.
   bool begin_digest(Key* key, Begin start, const char* name, const OSSL_PARAM parameters[]) {
     take_key(key);
-    const bool verifies = start == static_cast<Begin>(EVP_PKEY_verify_init_ex);
+    const bool verifies = is_verification(start);
+    if (verifies && key_->bare() != nullptr) {
+      const BareKey& bare = begin_bare();
+      return bare.functions().begin_message(bare_->context(), name, bare.data(), parameters) > 0;
+    }
     std::string chosen = name == nullptr ? "" : name;
     if (verifies) context_ = key_->verification(chosen);
     if (context_ == nullptr || !verifies) {
@@ -57,6 +65,7 @@ class Signature {
   }
 
   bool update(const unsigned char* data, std::size_t size) {
+    if (bare_) return bare_->functions().update(bare_->context(), data, size) > 0;
     return hash_ != nullptr && EVP_DigestUpdate(hash_.get(), data, size) > 0;
   }
 
@@ -64,6 +73,10 @@ class Signature {
   [[nodiscard]] std::unique_ptr<Signature> duplicate() const {
     auto copy = std::make_unique<Signature>(provider_);
     copy->key_ = key_;
+    if (bare_) {
+      copy->bare_ = bare_->duplicate();
+      if (!copy->bare_) return nullptr;
+    }
     if (context_ != nullptr) {
       copy->context_.reset(EVP_PKEY_CTX_dup(context_.get()));
       if (copy->context_ == nullptr) return nullptr;
@@ -100,6 +113,10 @@ class Signature {
 
   /// 1: valid; 0 or negative: not, as EVP_PKEY_verify.
   int verify(std::span<const std::uint8_t> signature, std::span<const std::uint8_t> data) {
+    if (bare_) {
+      return bare_->functions().verify(bare_->context(), signature.data(), signature.size(), data.data(),
+                                       data.size());
+    }
     if (context_ == nullptr) return 0;
     // OpenSSL rejects digests of another length than the hash's that was set.
     const EVP_MD* hash = nullptr;
@@ -114,6 +131,9 @@ class Signature {
   }
 
   int verify_hashed(std::span<const std::uint8_t> signature) {
+    if (bare_) {
+      return bare_->functions().verify_message(bare_->context(), signature.data(), signature.size());
+    }
     std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest{};
     return verify(signature, finish_hash(digest));
   }
@@ -127,6 +147,7 @@ class Signature {
 
   bool set(const OSSL_PARAM parameters[]) {
     if (parameters == nullptr || parameters->key == nullptr) return true;
+    if (bare_) return bare_->functions().set_params(bare_->context(), parameters) > 0;
     if (context_ == nullptr) return false;
     // The hash of a message that is being hashed cannot be another one any more.
     if (hash_ != nullptr && OSSL_PARAM_locate_const(parameters, OSSL_SIGNATURE_PARAM_DIGEST) != nullptr) {
@@ -137,25 +158,59 @@ class Signature {
   }
 
   bool get(OSSL_PARAM parameters[]) {
+    if (bare_) return bare_->functions().get_params(bare_->context(), parameters) > 0;
     return context_ != nullptr && EVP_PKEY_CTX_get_params(context_.get(), parameters) > 0;
   }
 
-  /// The context of the default provider; null before begin().
-  [[nodiscard]] EVP_PKEY_CTX* context() const { return context_.get(); }
-  [[nodiscard]] EVP_MD_CTX* hash() const { return hash_.get(); }
+  /// The parameters that can be had and set: of the signature; null before begin().
+  [[nodiscard]] const OSSL_PARAM* gettable() const {
+    if (bare_) return bare_->functions().gettable_params(bare_->context(), bare_->functions().context);
+    return context_ == nullptr ? nullptr : EVP_PKEY_CTX_gettable_params(context_.get());
+  }
+  [[nodiscard]] const OSSL_PARAM* settable() const {
+    if (bare_) return bare_->functions().settable_params(bare_->context(), bare_->functions().context);
+    return context_ == nullptr ? nullptr : EVP_PKEY_CTX_settable_params(context_.get());
+  }
+
+  /// The same of the hash of a message.
+  bool get_of_hash(OSSL_PARAM parameters[]) {
+    if (bare_) return bare_->functions().get_hash_params(bare_->context(), parameters) > 0;
+    return EVP_MD_CTX_get_params(hash_.get(), parameters) > 0;
+  }
+  bool set_of_hash(const OSSL_PARAM parameters[]) {
+    if (bare_) return bare_->functions().set_hash_params(bare_->context(), parameters) > 0;
+    return EVP_MD_CTX_set_params(hash_.get(), parameters) > 0;
+  }
+  [[nodiscard]] const OSSL_PARAM* gettable_of_hash() const {
+    if (bare_) return bare_->functions().gettable_hash_params(bare_->context());
+    return EVP_MD_CTX_gettable_params(hash_.get());
+  }
+  [[nodiscard]] const OSSL_PARAM* settable_of_hash() const {
+    if (bare_) return bare_->functions().settable_hash_params(bare_->context());
+    return EVP_MD_CTX_settable_params(hash_.get());
+  }
 
  private:
   const Provider& provider_;
   KeyReference key_;
   Libcrypto<EVP_PKEY_CTX> context_;
   Libcrypto<EVP_MD_CTX> hash_;
+  std::optional<BareVerification> bare_;  ///< instead of both, for a bare key
+
+  static bool is_verification(Begin start) { return start == static_cast<Begin>(EVP_PKEY_verify_init_ex); }
+
+  const BareKey& begin_bare() {
+    bare_.emplace(key_->bare()->functions());
+    return *key_->bare();
+  }
 
   /// For an operation that begins; null: the key of the one before.
   void take_key(Key* key) {
     if (key != nullptr) key_ = KeyReference(key);
-    if (!key_ || key_->delegate() == nullptr) throw std::runtime_error("there is no key");
+    if (!key_ || key_->is_empty()) throw std::runtime_error("there is no key");
     hash_.reset();
     context_.reset();
+    bare_.reset();
   }
 
   bool set_digest(std::string& name) {
@@ -244,30 +299,24 @@ int get_params(void* context, OSSL_PARAM parameters[]) { return self(context).ge
 int set_params(void* context, const OSSL_PARAM parameters[]) { return self(context).set(parameters) ? 1 : 0; }
 
 const OSSL_PARAM* gettable_params(void* context, void*) {
-  if (context == nullptr || self(context).context() == nullptr) return nullptr;
-  return EVP_PKEY_CTX_gettable_params(self(context).context());
+  return context == nullptr ? nullptr : self(context).gettable();
 }
 
 const OSSL_PARAM* settable_params(void* context, void*) {
-  if (context == nullptr || self(context).context() == nullptr) return nullptr;
-  return EVP_PKEY_CTX_settable_params(self(context).context());
+  return context == nullptr ? nullptr : self(context).settable();
 }
 
 int get_hash_params(void* context, OSSL_PARAM parameters[]) {
-  return EVP_MD_CTX_get_params(self(context).hash(), parameters);
+  return self(context).get_of_hash(parameters) ? 1 : 0;
 }
 
 int set_hash_params(void* context, const OSSL_PARAM parameters[]) {
-  return EVP_MD_CTX_set_params(self(context).hash(), parameters);
+  return self(context).set_of_hash(parameters) ? 1 : 0;
 }
 
-const OSSL_PARAM* gettable_hash_params(void* context) {
-  return EVP_MD_CTX_gettable_params(self(context).hash());
-}
+const OSSL_PARAM* gettable_hash_params(void* context) { return self(context).gettable_of_hash(); }
 
-const OSSL_PARAM* settable_hash_params(void* context) {
-  return EVP_MD_CTX_settable_params(self(context).hash());
-}
+const OSSL_PARAM* settable_hash_params(void* context) { return self(context).settable_of_hash(); }
 
 const OSSL_DISPATCH kFunctions[] = {
     entry(OSSL_FUNC_SIGNATURE_NEWCTX, create),
