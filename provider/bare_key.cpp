@@ -2,6 +2,7 @@
 #include "bare_key.hpp"
 
 #include <openssl/core_names.h>
+#include <openssl/core_object.h>
 #include <openssl/provider.h>
 
 #include <algorithm>
@@ -14,14 +15,18 @@
 namespace manymod::provider {
 namespace {
 
-/// The functions of one algorithm of a provider; null if it has none of that name.
-const OSSL_DISPATCH* table_of(const OSSL_PROVIDER* provider, int operation, std::string_view name) {
+/// The functions of one algorithm of a provider; null if it has none of that name. `property`: that it has,
+/// with its value.
+const OSSL_DISPATCH* table_of(const OSSL_PROVIDER* provider, int operation, std::string_view name,
+                              std::string_view property = "") {
   int no_cache = 0;
   const OSSL_ALGORITHM* const all = OSSL_PROVIDER_query_operation(provider, operation, &no_cache);
   const OSSL_DISPATCH* found = nullptr;
   for (const OSSL_ALGORITHM* row = all; row != nullptr && row->algorithm_names != nullptr; ++row) {
     const std::string_view names = row->algorithm_names;
-    if (names.substr(0, names.find(':')) == name) found = row->implementation;
+    const std::string_view properties = row->property_definition;
+    if (names.substr(0, names.find(':')) != name) continue;
+    if (properties.find(property) != std::string_view::npos) found = row->implementation;
   }
   OSSL_PROVIDER_unquery_operation(provider, operation, all);
   return found;
@@ -40,9 +45,16 @@ bool take_key_functions(DefaultFunctions& all, const OSSL_DISPATCH* table) {
   return table != nullptr && take(all.create_key, table, OSSL_FUNC_KEYMGMT_NEW) &&
          take(all.free_key, table, OSSL_FUNC_KEYMGMT_FREE) &&
          take(all.duplicate_key, table, OSSL_FUNC_KEYMGMT_DUP) &&
-         take(all.has, table, OSSL_FUNC_KEYMGMT_HAS) && take(all.import, table, OSSL_FUNC_KEYMGMT_IMPORT) &&
+         take(all.load, table, OSSL_FUNC_KEYMGMT_LOAD) && take(all.has, table, OSSL_FUNC_KEYMGMT_HAS) &&
+         take(all.import, table, OSSL_FUNC_KEYMGMT_IMPORT) &&
          take(all.export_key, table, OSSL_FUNC_KEYMGMT_EXPORT) &&
          take(all.get_key_params, table, OSSL_FUNC_KEYMGMT_GET_PARAMS);
+}
+
+bool take_decoder_functions(DefaultFunctions& all, const OSSL_DISPATCH* table) {
+  return table != nullptr && take(all.create_decoder, table, OSSL_FUNC_DECODER_NEWCTX) &&
+         take(all.free_decoder, table, OSSL_FUNC_DECODER_FREECTX) &&
+         take(all.decode, table, OSSL_FUNC_DECODER_DECODE);
 }
 
 bool take_signature_functions(DefaultFunctions& all, const OSSL_DISPATCH* table) {
@@ -73,6 +85,8 @@ std::unique_ptr<DefaultFunctions> look_up(OSSL_LIB_CTX* library, Kind kind) {
   const OSSL_DISPATCH* const keys = table_of(provider, OSSL_OP_KEYMGMT, name_of(kind));
   const char* const signature = kind == Kind::ec ? "ECDSA" : "RSA";
   if (!take_key_functions(*all, keys) ||
+      !take_decoder_functions(*all, table_of(provider, OSSL_OP_DECODER, name_of(kind),
+                                             "input=der,structure=SubjectPublicKeyInfo")) ||
       !take_signature_functions(*all, table_of(provider, OSSL_OP_SIGNATURE, signature))) {
     return nullptr;
   }
@@ -164,6 +178,38 @@ std::optional<BareKey> DefaultProvider::import(OSSL_LIB_CTX* library, Kind kind,
   if (key && functions->has(key->data(), OSSL_KEYMGMT_SELECT_PUBLIC_KEY) == 0) return std::nullopt;
   if (key && may_be_known && uncompressed_point(parts) != nullptr) remember_domain(*functions, parts);
   return key;
+}
+
+namespace {
+
+/// Where a decoder of the default provider leaves the key that it has decoded.
+struct Decoded {
+  const DefaultFunctions& functions;
+  std::optional<BareKey> key;
+
+  static int take(const OSSL_PARAM object[], void* decoded) {
+    auto& self = *static_cast<Decoded*>(decoded);
+    const OSSL_PARAM* const reference = OSSL_PARAM_locate_const(object, OSSL_OBJECT_PARAM_REFERENCE);
+    if (reference == nullptr || reference->data_type != OSSL_PARAM_OCTET_STRING) return 0;
+    void* const data = self.functions.load(reference->data, reference->data_size);
+    if (data == nullptr) return 0;
+    self.key.emplace(self.functions, data);
+    return 1;
+  }
+};
+
+}  // namespace
+
+std::optional<BareKey> DefaultProvider::decode(OSSL_LIB_CTX* library, Kind kind, OSSL_CORE_BIO* der) {
+  const DefaultFunctions* const functions = this->functions(library, kind);
+  if (functions == nullptr) return std::nullopt;
+  void* const decoder = functions->create_decoder(functions->context);
+  if (decoder == nullptr) return std::nullopt;
+  Decoded decoded{*functions, std::nullopt};
+  functions->decode(decoder, der, OSSL_KEYMGMT_SELECT_PUBLIC_KEY | OSSL_KEYMGMT_SELECT_ALL_PARAMETERS,
+                    Decoded::take, &decoded, nullptr, nullptr);
+  functions->free_decoder(decoder);
+  return std::move(decoded.key);
 }
 
 // Making the group of a curve takes 3 us (OpenSSL 3.5) to 10 us (3.0), copying it 0.5 us.

@@ -27,11 +27,16 @@ struct DefaultFunctions {
   OSSL_FUNC_keymgmt_new_fn* create_key = nullptr;
   OSSL_FUNC_keymgmt_free_fn* free_key = nullptr;
   OSSL_FUNC_keymgmt_dup_fn* duplicate_key = nullptr;
+  OSSL_FUNC_keymgmt_load_fn* load = nullptr;
   OSSL_FUNC_keymgmt_has_fn* has = nullptr;
   OSSL_FUNC_keymgmt_import_fn* import = nullptr;
   OSSL_FUNC_keymgmt_export_fn* export_key = nullptr;
   OSSL_FUNC_keymgmt_get_params_fn* get_key_params = nullptr;
   OSSL_FUNC_keymgmt_set_params_fn* set_key_params = nullptr;  ///< may be missing
+
+  OSSL_FUNC_decoder_newctx_fn* create_decoder = nullptr;  ///< of a SubjectPublicKeyInfo
+  OSSL_FUNC_decoder_freectx_fn* free_decoder = nullptr;
+  OSSL_FUNC_decoder_decode_fn* decode = nullptr;
 
   OSSL_FUNC_signature_newctx_fn* create = nullptr;
   OSSL_FUNC_signature_freectx_fn* free = nullptr;
@@ -88,6 +93,10 @@ class DefaultProvider {
   /// @return nothing for keys with private numbers, for parts that are no public key, and for kinds of keys
   /// whose signatures are not all verified by the default provider
   std::optional<BareKey> import(OSSL_LIB_CTX* library, Kind kind, int selection, const OSSL_PARAM parts[]);
+
+  /// The public key of a SubjectPublicKeyInfo (DER) of this kind.
+  /// @return nothing for what is none
+  std::optional<BareKey> decode(OSSL_LIB_CTX* library, Kind kind, OSSL_CORE_BIO* der);
 
  private:
   /// A key with domain parameters alone, and the parts of which it was made.

@@ -22,6 +22,7 @@ constexpr std::string_view kLabel = "MANYMOD KEY REFERENCE";
 constexpr std::string_view kName = "manymod key reference";
 constexpr char kStructure[] = "manymod-key-reference";
 #define MANYMOD_REFERENCE_PROPERTIES MANYMOD_PROVIDER_PROPERTIES ",input=der,structure=manymod-key-reference"
+#define MANYMOD_PUBLIC_KEY_PROPERTIES MANYMOD_PROVIDER_PROPERTIES ",input=der,structure=SubjectPublicKeyInfo"
 
 /// Memory of libcrypto.
 struct FreeMemory {
@@ -104,6 +105,31 @@ std::span<const std::uint8_t> public_key_of(std::span<const std::uint8_t> der) {
   return *parts;
 }
 
+/// Hand a new key to the caller of a decoder. @return what that returns
+int hand_over(KeyOwner key, OSSL_CALLBACK* callback, void* argument) {
+  const char* const name = name_of(key->kind());
+  Key* reference = key.release();
+  const int done =
+      call_with(callback, argument, OSSL_OBJECT_PKEY, OSSL_OBJECT_PARAM_DATA_TYPE, name,
+                OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_REFERENCE, &reference, sizeof(Key*)));
+  if (reference != nullptr) reference->release();  // nobody has taken it
+  return done;
+}
+
+/// From a SubjectPublicKeyInfo to a public key of one kind, which need not be exported to this provider then.
+template <Kind kKind>
+int decode_public(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* argument,
+                  OSSL_PASSPHRASE_CALLBACK*, void*) {
+  const Provider& provider = static_cast<Decoder*>(decoder)->provider;
+  return guarded(provider, [&] {
+    KeyOwner key(new Key(provider, kKind));
+    ERR_set_mark();
+    const bool decoded = key->decode(in);
+    ERR_pop_to_mark();
+    return decoded ? hand_over(std::move(key), callback, argument) : 1;
+  });
+}
+
 /// From DER to a key of one kind. That of another kind is left to the decoder of that.
 template <Kind kKind>
 int decode_der(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* argument,
@@ -118,13 +144,12 @@ int decode_der(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, v
     const bool refers = key->refer(public_key_of(der));
     ERR_pop_to_mark();
     if (!refers) return 1;
-    Key* reference = key.release();
-    const int done =
-        call_with(callback, argument, OSSL_OBJECT_PKEY, OSSL_OBJECT_PARAM_DATA_TYPE, name_of(kKind),
-                  OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_REFERENCE, &reference, sizeof(Key*)));
-    if (reference != nullptr) reference->release();  // nobody has taken it
-    return done;
+    return hand_over(std::move(key), callback, argument);
   });
+}
+
+int selects_public(void*, int selection) {
+  return (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) == 0 ? 1 : 0;
 }
 
 template <OSSL_FUNC_decoder_decode_fn kDecode>
@@ -136,9 +161,19 @@ const OSSL_DISPATCH* decoder_functions() {
   return table;
 }
 
+template <Kind kKind>
+const OSSL_DISPATCH* public_decoder_functions() {
+  static const OSSL_DISPATCH table[] = {entry(OSSL_FUNC_DECODER_NEWCTX, create_decoder),
+                                        entry(OSSL_FUNC_DECODER_FREECTX, destroy_decoder),
+                                        entry(OSSL_FUNC_DECODER_DOES_SELECTION, selects_public),
+                                        entry(OSSL_FUNC_DECODER_DECODE, decode_public<kKind>),
+                                        {0, nullptr}};
+  return table;
+}
+
 }  // namespace
 
-std::span<const Algorithm> decoders() {
+std::span<const Algorithm> decoders(bool public_too) {
   static const Algorithm all[] = {
       {nullptr,
        {"DER", MANYMOD_PROVIDER_PROPERTIES ",input=pem", decoder_functions<decode_pem>(),
@@ -154,8 +189,10 @@ std::span<const Algorithm> decoders() {
         "key references of manymod"}},
       {"ED25519",
        {"ED25519", MANYMOD_REFERENCE_PROPERTIES, decoder_functions<decode_der<Kind::ed25519>>(),
-        "key references of manymod"}}};
-  return all;
+        "key references of manymod"}},
+      {"RSA", {"RSA", MANYMOD_PUBLIC_KEY_PROPERTIES, public_decoder_functions<Kind::rsa>(), "public keys"}},
+      {"EC", {"EC", MANYMOD_PUBLIC_KEY_PROPERTIES, public_decoder_functions<Kind::ec>(), "public keys"}}};
+  return std::span<const Algorithm>(all).first(std::size(all) - (public_too ? 0 : 2));
 }
 
 }  // namespace manymod::provider

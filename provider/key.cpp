@@ -60,6 +60,14 @@ bool has_octets(EVP_PKEY* key, const char* name) {
   return EVP_PKEY_get_octet_string_param(key, name, nullptr, 0, &size) != 0 && size != 0;
 }
 
+bool group_is_p384(const BareKey& key) {
+  char group[64] = "";
+  OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, group, sizeof group),
+      OSSL_PARAM_construct_end()};
+  return key.functions().get_key_params(key.data(), parameters) != 0 && is_p384(group);
+}
+
 /// The size from which manymod computes single requests with RSA keys faster than the provider of this key:
 /// that of OpenSSL 3.0 uses no AVX-512 IFMA beyond 2048 bits. docs/provider.md has the measurements.
 std::size_t usual_alone_bits(EVP_PKEY* key) {
@@ -172,6 +180,19 @@ Libcrypto<EVP_PKEY> Key::key_of_parts(int selection, const OSSL_PARAM parts[]) c
     return nullptr;
   }
   return Libcrypto<EVP_PKEY>(made);
+}
+
+bool Key::decode(OSSL_CORE_BIO* subject_public_key_info) {
+  bare_ = provider_.default_provider().decode(provider_.library(), kind_, subject_public_key_info);
+  if (!bare_) return false;
+  has_public_ = true;
+  if (kind_ == Kind::ec && group_is_p384(*bare_)) {  // whose signatures are verified here
+    Libcrypto<EVP_PKEY> key = copy_of_parts(OSSL_KEYMGMT_SELECT_ALL);
+    bare_.reset();
+    if (key == nullptr) return false;
+    adopt(std::move(key));
+  }
+  return true;
 }
 
 bool Key::refer(std::span<const std::uint8_t> subject_public_key_info) {

@@ -49,6 +49,8 @@ class Key {
   void adopt(Libcrypto<EVP_PKEY> delegate);
   /// The same from its parts, OSSL_KEYMGMT_SELECT_*. @return whether they are a key
   bool import(int selection, const OSSL_PARAM parts[]);
+  /// The same from a SubjectPublicKeyInfo (DER). @return whether that is a public key of this kind
+  bool decode(OSSL_CORE_BIO* subject_public_key_info);
   /// Make it a reference to the daemon's key with this SubjectPublicKeyInfo (DER).
   /// @return whether that is a public key of this kind
   bool refer(std::span<const std::uint8_t> subject_public_key_info);

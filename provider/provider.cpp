@@ -37,6 +37,17 @@ unsigned number(const char* name, const char* value, unsigned otherwise, unsigne
   return static_cast<unsigned>(parsed);
 }
 
+/// OpenSSL 3.2 and newer keep the decoders that a kind of key needs, in the order of preference. Older ones
+/// look through all of them for each key, which each one that there is makes slower.
+bool keeps_decoders() { return OPENSSL_version_major() > 3 || OPENSSL_version_minor() >= 2; }
+
+bool yes_or_no(const char* name, const char* value, bool otherwise) {
+  if (value == nullptr) return otherwise;
+  if (std::string_view(value) == "yes") return true;
+  if (std::string_view(value) == "no") return false;
+  throw std::runtime_error(std::string(name) + " = " + value + " is neither yes nor no");
+}
+
 Mode mode_of(const char* value) {
   if (value == nullptr || std::string_view(value) == "process") return Mode::process;
   if (std::string_view(value) == "daemon") return Mode::daemon;
@@ -78,7 +89,7 @@ void Provider::start() {
   list(OSSL_OP_SIGNATURE, signatures());
   list(OSSL_OP_ASYM_CIPHER, asymmetric_ciphers());
   list(OSSL_OP_KEYEXCH, key_exchanges());
-  list(OSSL_OP_DECODER, decoders());
+  list(OSSL_OP_DECODER, decoders(configuration_.decode_public));
 }
 
 void Provider::list(int operation, std::span<const Algorithm> all) {
@@ -106,6 +117,7 @@ void Provider::configure() {
   const char* patience = nullptr;
   const char* timeout = nullptr;
   const char* algorithms = nullptr;
+  const char* decode_public = nullptr;
   const char* device = nullptr;
   const char* concurrent = nullptr;
   const char* deadline = nullptr;
@@ -121,6 +133,7 @@ void Provider::configure() {
                              text("patience_ms", patience),
                              text("timeout_ms", timeout),
                              text("algorithms", algorithms),
+                             text("decode_public", decode_public),
                              text("device", device),
                              text("concurrent", concurrent),
                              text("deadline_us", deadline),
@@ -140,6 +153,7 @@ void Provider::configure() {
   configuration_.patience_ms = number("patience_ms", patience, configuration_.patience_ms, 600'000);
   configuration_.timeout_ms = number("timeout_ms", timeout, configuration_.timeout_ms, 600'000);
   configuration_.algorithms = with_default(algorithms, configuration_.algorithms);
+  configuration_.decode_public = yes_or_no("decode_public", decode_public, keeps_decoders());
   EngineSettings& engine = configuration_.engine;
   engine.device = with_default(device, engine.device);
   engine.concurrent = number("concurrent", concurrent, engine.concurrent, 1024);

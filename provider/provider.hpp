@@ -56,6 +56,8 @@ struct Configuration {
   unsigned timeout_ms = 10000;                     ///< for its answer
   /// Kinds of keys; RSA has those for RSASSA-PSS alone, too.
   std::string algorithms = "RSA,EC,ED25519";
+  /// Whether public keys are decoded here, so that they need not be exported to this provider.
+  bool decode_public = false;
   EngineSettings engine;
 };
 
@@ -143,7 +145,8 @@ std::span<const Algorithm> key_management();
 std::span<const Algorithm> signatures();
 std::span<const Algorithm> asymmetric_ciphers();
 std::span<const Algorithm> key_exchanges();
-std::span<const Algorithm> decoders();
+/// `public_too`: also for SubjectPublicKeyInfo, not only for key references.
+std::span<const Algorithm> decoders(bool public_too);
 
 /// See provider-base(7), "CAPABILITIES".
 int get_capabilities(void* context, const char* capability, OSSL_CALLBACK* callback, void* argument);

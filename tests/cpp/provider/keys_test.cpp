@@ -222,6 +222,7 @@ TEST(ProviderConfiguration, ListsTheAlgorithms) {
 TEST(ProviderConfiguration, RefusesNonsense) {
   EXPECT_THROW(Library(Order::default_first, "mode = elsewhere"), std::runtime_error);
   EXPECT_THROW(Library(Order::default_first, "timeout_ms = soon"), std::runtime_error);
+  EXPECT_THROW(Library(Order::default_first, "decode_public = perhaps"), std::runtime_error);
   ERR_clear_error();
 }
 

@@ -2,6 +2,7 @@
 // Public keys that verify by the default provider's own functions: they are the keys that it makes of the
 // same parts, and their contexts have its parameters.
 #include <openssl/err.h>
+#include <openssl/x509.h>
 
 #include <algorithm>
 #include <map>
@@ -173,6 +174,72 @@ TEST(ProviderPublicKeys, DoWhatElseTheyCan) {
             1);
   EXPECT_EQ(Bytes(opened.begin(), opened.begin() + static_cast<std::ptrdiff_t>(opened_size)), digest);
 }
+
+Evp<EVP_PKEY> from_der(const Library& library, const Bytes& der) {
+  const unsigned char* read = der.data();
+  return Evp<EVP_PKEY>(d2i_PUBKEY_ex(nullptr, &read, static_cast<long>(der.size()), library.get(), nullptr));
+}
+
+Bytes to_der(EVP_PKEY* key) {
+  unsigned char* raw = nullptr;
+  const int size = i2d_PUBKEY(key, &raw);
+  Bytes der(raw, raw + size);
+  OPENSSL_free(raw);
+  return der;
+}
+
+class ProviderDecoding : public testing::TestWithParam<Order> {
+ protected:
+  const Library library_{GetParam(), "decode_public = yes"};
+
+  void decodes_as_the_default_provider(const Bytes& der) const {
+    const Evp<EVP_PKEY> own = from_der(library_, der), other = from_der(reference(), der);
+    ASSERT_EQ(own == nullptr, other == nullptr);
+    if (own == nullptr) return;
+    EXPECT_TRUE(parts_of(own.get()) == parts_of(other.get()));
+    EXPECT_EQ(to_der(own.get()), to_der(other.get()));
+  }
+};
+
+TEST_P(ProviderDecoding, GivesTheKeysOfTheDefaultProvider) {
+  for (const std::string kind : {"RSA:2048", "EC:P-256", "EC:P-384", "EC:P-521", "ED25519"}) {
+    const Evp<EVP_PKEY> signer = reference().decode(private_pem(kind));
+    const Bytes der = to_der(signer.get());
+    decodes_as_the_default_provider(der);
+    const Evp<EVP_PKEY> key = from_der(library_, der);
+    ASSERT_NE(key, nullptr) << kind;
+    // OpenSSL before 3.2 asks first whichever provider comes last.
+    if (GetParam() == Order::default_first || OPENSSL_version_minor() >= 2) {
+      EXPECT_EQ(provider_of(key.get()), kind == "ED25519" ? "default" : "manymod") << kind;
+    }
+    EXPECT_EQ(EVP_PKEY_eq(key.get(), library_.decode(private_pem(kind)).get()), 1);
+    const char* const hash = kind == "ED25519" ? nullptr : "SHA256";
+    Bytes signature = sign_message(reference(), signer.get(), hash, kMessage, {}, 0);
+    EXPECT_EQ(verify_message(library_, key.get(), hash, kMessage, signature, {}), 1) << kind;
+    signature[signature.size() / 2] ^= 1;
+    EXPECT_NE(verify_message(library_, key.get(), hash, kMessage, signature, {}), 1) << kind;
+  }
+  EXPECT_EQ(library_.verified(), 4U);  // good ones and bad ones by P-384 and Ed25519 keys
+  ERR_clear_error();
+}
+
+TEST_P(ProviderDecoding, RefusesWhatTheDefaultProviderRefuses) {
+  for (const char* kind : {"RSA:2048", "EC:P-256", "EC:P-384"}) {
+    const Bytes der = to_der(reference().decode(private_pem(kind)).get());
+    for (std::size_t at = 0; at < der.size(); at += at < 32 ? 1 : 13) {
+      SCOPED_TRACE(std::string(kind) + ", byte " + std::to_string(at));
+      Bytes bad = der;
+      bad[at] ^= static_cast<std::uint8_t>(1U << at % 8);
+      decodes_as_the_default_provider(bad);
+      bad.assign(der.begin(), der.begin() + static_cast<std::ptrdiff_t>(at));
+      EXPECT_EQ(from_der(library_, bad), nullptr);
+    }
+  }
+  ERR_clear_error();
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, ProviderDecoding,
+                         testing::Values(Order::default_first, Order::manymod_first));
 
 }  // namespace
 }  // namespace manymod::test
