@@ -2,6 +2,7 @@
 // The filter of system calls: what it denies, and that all that the daemon does goes on under it.
 #include "server/sandbox.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -11,6 +12,7 @@
 #include <functional>
 
 #include "daemon/certificates.hpp"
+#include "server/access.hpp"
 
 namespace manymod::signd::test {
 namespace {
@@ -83,6 +85,90 @@ TEST(SigndSandbox, ExecutesNothingThatWasWritten) {
   EXPECT_EQ(WEXITSTATUS(ended(executable, {.modules = true})), 2);
   EXPECT_EQ(WEXITSTATUS(ended(executable, {.drivers = true})), 3);
 }
+
+// What resolves names was loaded before: nothing can be any more.
+TEST(SigndSandbox, ResolvesNamesThatItMeetsFirst) {
+  NEEDS_SANDBOX;
+  load_name_services();
+  EXPECT_EQ(ended([] {
+              AccessNames names;
+              names.users = {"daemon", "4711"};
+              names.groups = {"bin", "4711"};
+              const AccessList list(names);
+              Peer peer;
+              peer.user = 4711;
+              return list.allows(peer) ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(ended([] {
+              AccessNames names;
+              names.users = {"nobody of this name"};
+              try {
+                const AccessList list(names);
+              } catch (const std::runtime_error&) {
+                return 0;
+              }
+              return 1;
+            }),
+            0);
+}
+
+#ifdef MANYMOD_TEST_TOKEN
+TEST(SigndSandbox, LoadsLibrariesForTokensAlone) {
+  NEEDS_SANDBOX;
+  const auto load = [] { return dlopen(MANYMOD_TEST_TOKEN, RTLD_NOW | RTLD_LOCAL) == nullptr ? 1 : 0; };
+  EXPECT_EQ(WEXITSTATUS(ended(load)), 1);
+  EXPECT_EQ(WEXITSTATUS(ended(load, {.modules = true})), 0);
+}
+
+TEST(SigndSandbox, ReloadsKeysOfTokensByModulesThatItHasNotSeen) {
+  NEEDS_SANDBOX;
+  const Folder folder;
+  folder.write("pin", "1234\n");
+  setenv("MANYMOD_TEST_TOKEN_OBJECT", "site", 1);
+  setenv("MANYMOD_TEST_TOKEN_KEY", folder.at("held.pem").c_str(), 1);
+  std::filesystem::copy_file(MANYMOD_TEST_TOKEN, folder.at("other.so"));
+  const auto configured = [&](const std::string& key, const std::string& module) {
+    folder.write("held.pem", private_pem(test_key(key)));
+    configure(folder, {});
+    std::ofstream(folder.at("signd.conf"), std::ios::app)
+        << "[key.site]\nmodule = " << module << "\ntoken = test token\nobject = site\npin_file = pin\n"
+        << "users = *\n";
+  };
+  configured("rsa", MANYMOD_TEST_TOKEN);
+  const Program program(folder);
+  Settings settings = settings_of(folder);
+  settings.patience = std::chrono::seconds(10);
+  Client client(settings);
+  EXPECT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
+  configured("rsa2", folder.at("other.so"));
+  program.send(SIGHUP);
+  EXPECT_TRUE(
+      eventually([&] { return client.call(request_for("rsa2", kPss, kDigest)).status == Status::ok; }));
+  unsetenv("MANYMOD_TEST_TOKEN_OBJECT");
+  unsetenv("MANYMOD_TEST_TOKEN_KEY");
+}
+
+/// The first module that is loaded would need a filter that lets code in.
+TEST(SigndSandbox, TakesNoFirstTokenAtAReload) {
+  NEEDS_SANDBOX;
+  const Folder folder;
+  configure(folder, {"rsa"});
+  const Program program(folder);
+  Settings settings = settings_of(folder);
+  settings.patience = std::chrono::seconds(10);
+  Client client(settings);
+  EXPECT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
+  folder.write("pin", "1234\n");
+  std::ofstream(folder.at("signd.conf"), std::ios::app)
+      << "[key.token]\nmodule = " << MANYMOD_TEST_TOKEN
+      << "\ntoken = test token\nobject = site\npin_file = pin\nusers = *\n";
+  program.send(SIGHUP);
+  const auto failed = [&] { return client.metrics().find("failed_reloads_total 1") != std::string::npos; };
+  EXPECT_TRUE(eventually(failed)) << client.metrics();
+  EXPECT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
+}
+#endif
 
 /// The number in a line of /proc/PID/status.
 std::string status_of(pid_t process, const std::string& name) {
