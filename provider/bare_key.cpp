@@ -248,7 +248,9 @@ void DefaultProvider::remember_domain(const DefaultFunctions& functions, const O
   if (!key || copy == nullptr) return;
   auto made = std::make_unique<Domain>(Domain{std::move(*key), std::move(copy)});
   const Domain* none = nullptr;
-  if (free->compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) made.release();
+  if (free->compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) {
+    [[maybe_unused]] const auto* const kept = made.release();
+  }
 }
 
 BareVerification::BareVerification(const DefaultFunctions& functions)

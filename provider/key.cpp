@@ -152,7 +152,9 @@ void Key::remember_verification(const std::string& hash, EVP_PKEY_CTX* context) 
       std::make_unique<Verification>(Verification{hash, Libcrypto<EVP_PKEY_CTX>(EVP_PKEY_CTX_dup(context))});
   const Verification* none = nullptr;
   if (made->context == nullptr) return;
-  if (verification_.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) made.release();
+  if (verification_.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) {
+    [[maybe_unused]] const auto* const kept = made.release();
+  }
 }
 
 void Key::adopt(Libcrypto<EVP_PKEY> delegate) {
