@@ -39,11 +39,11 @@ constexpr RowReference reference_to(std::size_t row) { return static_cast<RowRef
 }  // namespace
 
 BucketSums::BucketSums(const Curve& curve, const PointLaneCalls& calls, const PointBlock& constants,
-                       std::size_t terms)
+                       std::size_t terms, unsigned bits)
     : curve_(curve),
       calls_(calls),
-      parts_(calls.terms == 2 && terms <= kMostSplitTerms ? 2 : 1),
-      bits_(parts_ == 2 ? kSplitBits : static_cast<unsigned>(curve.order_bits)),
+      parts_(calls.terms == 2 && terms <= kMostSplitTerms && bits > kSplitBits ? 2 : 1),
+      bits_(parts_ == 2 ? kSplitBits : bits),
       width_(best_width(parts_ * terms, bits_)),
       windows_(recoding::signed_digit_count(bits_, width_)),
       buckets_(std::size_t{1} << (width_ - 1)),

@@ -12,7 +12,8 @@
 // time, and the sums of the bits are added by doublings at the end.
 //
 // With an endomorphism, in sums of few terms, k P is two terms, +-k1 P and +-k2 phi(P), of half the bits: as
-// many additions to buckets in half as many windows, whose folds and doublings are saved.
+// many additions to buckets in half as many windows, whose folds and doublings are saved. Scalars that are as
+// short before are not split.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +42,10 @@ constexpr std::size_t most_bucket_terms(const PointLaneCalls& calls) {
 
 class BucketSums {
  public:
-  /// For at most `terms` terms, min_bucket_terms <= terms <= most_bucket_terms. The operands must outlive it.
-  BucketSums(const Curve& curve, const PointLaneCalls& calls, const PointBlock& constants, std::size_t terms);
+  /// For at most `terms` terms, min_bucket_terms <= terms <= most_bucket_terms, with scalars below 2^bits.
+  /// The operands must outlive it.
+  BucketSums(const Curve& curve, const PointLaneCalls& calls, const PointBlock& constants, std::size_t terms,
+             unsigned bits);
 
   /// r[0] = the sum of k_i P_i over `items`; @return false, with r undefined, once a stop is requested. Exact
   /// for points of any order, infinity among them.
@@ -65,7 +68,7 @@ class BucketSums {
   const Curve& curve_;
   const PointLaneCalls& calls_;
   std::size_t parts_;  ///< terms of an item
-  unsigned bits_;      ///< of their scalars
+  unsigned bits_;      ///< of their scalars at most
   unsigned width_;     ///< of a window
   std::size_t windows_;
   std::size_t buckets_;   ///< of a window

@@ -9,6 +9,7 @@
 
 #include "ecc/lanes/lane_block.hpp"
 #include "ecc/scalar64/engine.hpp"
+#include "ecc/scalar_length.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc::lanes {
@@ -240,8 +241,9 @@ class EdwardsEngine final : public PointEngine {
     r.y[0] = 1;
     if (items.size() == 0) return;
     Workspace work(calls_, items.size(), kSumVectors, calls_.sum_bytes);
-    for_blocks(work, items, stop, [&](Workspace&, ItemRange) {
+    for_blocks(work, items, stop, [&](Workspace&, ItemRange block) {
       EdwardsBlock& operands = work.block();
+      operands.bits = longest_scalar_var(curve(), k, block);
       operands.scalar = pack_scalars(work, k);
       work.clear_unused(kScalar);
       pack_points(work, points);

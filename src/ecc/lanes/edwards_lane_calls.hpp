@@ -31,7 +31,7 @@ struct EdwardsBlock {
   /// The scalar of the generator, which is odd and below 2^(order_bits + 1), and the generator's table.
   const Limb* base_scalar = nullptr;
   const void* base_table = nullptr;
-  /// Scalar bits of the ladder.
+  /// Scalar bits: all of the ladder's, and of sums the most of any scalar before it was doubled.
   unsigned bits = 0;
   /// Room for scratch_bytes(vectors) bytes, aligned to 64. What is left in it is as secret as the scalars.
   void* scratch = nullptr;

@@ -84,7 +84,7 @@ class EdwardsSums {
   void run() const {
     Extended total, window_sum;
     edwards::set_neutral(Kernels::kField, total);
-    for (unsigned window = Kernels::kOrderBits / width_ + 1; window-- > 0;) {
+    for (unsigned window = b_.bits / width_ + 1; window-- > 0;) {
       for (unsigned i = 0; i < width_; ++i) Kernels::template twice<WithT::yes>(total);
       if (!fill_buckets(window)) continue;
       add_up(window_sum);

@@ -8,6 +8,7 @@
 #include "ecc/lanes/bucket_sums.hpp"
 #include "ecc/lanes/lane_block.hpp"
 #include "ecc/lanes/recoding.hpp"
+#include "ecc/scalar_length.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc::lanes {
@@ -128,7 +129,7 @@ class LaneEngine final : public PointEngine {
            const StopToken& stop) const override {
     if (items.size() < min_bucket_terms(calls_)) return exact_->sum(r, k, points, items, stop);
     const std::size_t most = std::min(items.size(), most_bucket_terms(calls_));
-    BucketSums sums(curve(), calls_, constants_, most);
+    BucketSums sums(curve(), calls_, constants_, most, longest_scalar_var(curve(), k, items));
     // The sum of the parts so far, the next part, and both.
     const std::size_t limbs = curve().limbs();
     std::vector<Limb> x(3 * limbs), y(3 * limbs);

@@ -11,6 +11,7 @@
 #include "ecc/scalar64/engine.hpp"
 #include "ecc/scalar64/multiples.hpp"
 #include "ecc/scalar64/sums.hpp"
+#include "ecc/scalar_length.hpp"
 #include "repr/wipe.hpp"
 
 namespace manymod::ecc::scalar64 {
@@ -109,7 +110,8 @@ class GroupEngine final : public PointEngine {
 
   void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
            const StopToken& stop) const override {
-    BucketSums<Group> sums(group_, curve().limbs(), order_bits(), std::min(items.size(), kMaxTerms));
+    BucketSums<Group> sums(group_, curve().limbs(), longest_scalar_var(curve(), k, items),
+                           std::min(items.size(), kMaxTerms));
     compute(r, {0, 1}, {}, [&](Point& total, std::size_t, Workspace<Group>&) {
       group_.set_neutral(total);
       for (ItemRange part{items.begin, items.begin}; part.end < items.end;) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ecc/schemes/multiples_check.hpp"
 #include "ecc/schemes/signatures.hpp"
 #include "repr/constant_time.hpp"
 #include "repr/limbs.hpp"
@@ -109,7 +110,9 @@ class SchnorrSigner final : public BlockScheme {
 
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
     Hashes hashes;
-    for_blocks(items, engine_, outputs_.status, stop, [&](const Block& block) { sign(block, hashes, stop); });
+    for_blocks(
+        items, engine_, outputs_.status, stop, [&](const Block& block) { sign(block, hashes, stop); },
+        check_ ? kCheckedItems : kBlockItems);
   }
 
  private:
@@ -195,6 +198,7 @@ class SchnorrSigner final : public BlockScheme {
     Rows k(count, order_->limbs());
     order_->mul(k.data(), x.d.view(), x.e.view(), count);
     order_->sub(k.data(), x.s.view(), k.view(), count);
+    if (confirms_all(x, k, count, stop) || stop.was_requested()) return;
     Points point(count, curve().limbs());
     multiply_base(point, k, block, stop);
     if (stop.was_requested()) return;
@@ -205,6 +209,15 @@ class SchnorrSigner final : public BlockScheme {
       }
       block.fail_unless(constant_time::is_zero(difference), row, MM_ITEM_ECC_FAULT);
     }
+  }
+
+  /// Whether one equation shows that all k G have the x of nonces and an even y.
+  [[nodiscard]] bool confirms_all(const Schnorr& x, const Rows& k, std::size_t count,
+                                  const StopToken& stop) const {
+    Rows y(count, curve().limbs());
+    for (std::size_t row = 0; row < count; ++row) with_parity(y[row], x.nonce.y[row], 0, curve().p);
+    return confirms_multiples(engine_, *order_, k.view(),
+                              {x.nonce.x.view(), y.view(), x.nonce.infinity.data()}, count, stop);
   }
 
   void write(const Schnorr& x, const Block& block) const {

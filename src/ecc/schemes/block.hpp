@@ -97,12 +97,13 @@ class Block {
 /// the second-level cache.
 inline constexpr std::size_t kBlockItems = 512;
 
-/// Call visit(block) for the items, in blocks of about equal size, until a stop is requested.
+/// Call visit(block) for the items, in blocks of about equal size, of `usual` items or as many as the engine
+/// computes together, until a stop is requested.
 template <class Visit>
 void for_blocks(std::span<const std::size_t> items, const PointEngine& engine, std::uint8_t* status,
-                const StopToken& stop, const Visit& visit) {
+                const StopToken& stop, const Visit& visit, std::size_t usual = kBlockItems) {
   const std::size_t lanes = engine.granularity();
-  const std::size_t most = std::max(lanes, kBlockItems / lanes * lanes);
+  const std::size_t most = std::max(lanes, usual / lanes * lanes);
   while (!items.empty() && !stop.requested_now()) {
     const std::size_t blocks = (items.size() + most - 1) / most;
     const std::size_t even = (items.size() / blocks + lanes - 1) / lanes * lanes;

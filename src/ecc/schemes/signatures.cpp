@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/read_once.hpp"
+#include "ecc/schemes/multiples_check.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc {
@@ -108,8 +109,10 @@ double Signer::item_ns() const {
 void Signer::compute(std::span<const std::size_t> items, const StopToken& stop) const {
   const std::unique_ptr<SignedMessages> source = messages();
   Nonces nonces(curve(), inputs_, hash_of(inputs_, task_, curve()));
-  for_blocks(items, engine_, outputs_.status, stop,
-             [&](const Block& block) { sign(block, *source, nonces, 0, stop); });
+  for_blocks(
+      items, engine_, outputs_.status, stop,
+      [&](const Block& block) { sign(block, *source, nonces, 0, stop); },
+      check_ ? kCheckedItems : kBlockItems);
 }
 
 void Signer::make(Signing& x, const Block& block, Nonces& nonces, unsigned attempt,
@@ -162,11 +165,35 @@ void Signer::verify_again(const Signing& x, const Block& block, const StopToken&
   const std::size_t count = block.size();
   Rows k(count, order().limbs());
   recompute_k(k, x, count);
+  if (confirms_all(x, k, block, stop) || stop.was_requested()) return;
   Points point(count, curve().limbs());
   engine_.multiply_base(point.results(), k.view(), block.range(), TimingClass::secret, stop);
   if (stop.was_requested()) return;
   compute_r(k, point, x, count);
   for (std::size_t row = 0; row < count; ++row) reject_fault(x, k[row], point.y[row][0] & 1, block, row);
+}
+
+// Whether one equation shows that k G is x.point, or its opposite where the recovery id says so, and all r
+// are those of these points.
+bool Signer::confirms_all(const Signing& x, const Rows& k, const Block& block, const StopToken& stop) const {
+  const std::size_t count = block.size();
+  // A device keeps the points of signatures that it makes.
+  if (engine_.device_schemes() != nullptr) return false;
+  Rows number(count, order().limbs());
+  compute_r(number, x.point, x, count);
+  bool right = true;
+  for (std::size_t row = 0; row < count; ++row) right = agree(x, number, row) && right;
+  if (!right) return false;
+  Rows y(count, curve().limbs());
+  for (std::size_t row = 0; row < count; ++row) with_parity(y[row], x.point.y[row], x.id[row], curve().p);
+  return confirms_multiples(engine_, order(), k.view(), {x.point.x.view(), y.view(), x.point.infinity.data()},
+                            count, stop);
+}
+
+// Whether r is x.r is public. Not inlined, because the secret-independence tests suppress findings in this
+// function by its name.
+[[gnu::noinline]] bool Signer::agree(const Signing& x, const Rows& r, std::size_t row) const {
+  return std::ranges::equal(r[row], x.r[row]);
 }
 
 // `r` and `odd`: of the point that the equation gives. Whether it is right is public. Not inlined, because

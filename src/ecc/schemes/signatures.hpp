@@ -112,6 +112,9 @@ class Signer : public BlockScheme {
   [[nodiscard]] bool usable(const Signing& x, std::size_t row) const;
   [[nodiscard]] std::vector<std::size_t> items_without_signature(const Signing& x, const Block& block) const;
   void verify_again(const Signing& x, const Block& block, const StopToken& stop) const;
+  [[nodiscard]] bool confirms_all(const Signing& x, const Rows& k, const Block& block,
+                                  const StopToken& stop) const;
+  [[nodiscard]] bool agree(const Signing& x, const Rows& r, std::size_t row) const;
   void reject_fault(const Signing& x, std::span<const Limb> r, Limb odd, const Block& block,
                     std::size_t row) const;
   void write(const Signing& x, const Block& block, std::span<const std::size_t> unusable) const;

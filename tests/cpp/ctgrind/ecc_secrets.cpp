@@ -90,11 +90,8 @@ void check(const ecc::Plan& plan, Call x, const char* what) {
   require(run(plan, x, true) == expected, what);
 }
 
-/// Without the check of signatures, which is a verification: of public numbers, and variable-time.
 void check_eddsa(const ecc::Plan& plan, const ecc::Curve& curve) {
-  Call x(MM_ECC_SIGN, curve);
-  x.call.no_check = 1;
-  check(plan, x, "a signature of EdDSA");
+  check(plan, Call(MM_ECC_SIGN, curve), "a signature of EdDSA");
 }
 
 void check_signing(const ecc::Plan& plan, const ecc::Curve& curve) {

@@ -13,7 +13,8 @@ namespace manymod::test {
 
 class FaultyEngine final : public ecc::PointEngine {
  public:
-  /// Row `row` of call number `call` of multiply_base is that of its neighbour; nullopt: of every call.
+  /// Row `row` of call number `call` of multiply_base is that of its neighbour, if the call has both;
+  /// nullopt: of every call.
   FaultyEngine(const PointEngine& exact, std::size_t row, std::optional<unsigned> call = {})
       : PointEngine(exact.curve()), exact_(exact), row_(row), call_(call) {}
 
@@ -26,7 +27,7 @@ class FaultyEngine final : public ecc::PointEngine {
                      TimingClass timing, const StopToken& stop) const override {
     exact_.multiply_base(r, k, items, timing, stop);
     const unsigned call = calls_++;
-    if (call_ && call != *call_) return;
+    if ((call_ && call != *call_) || items.size() <= std::max<std::size_t>(row_, 1)) return;
     const std::size_t limbs = curve().limbs(), from = row_ > 0 ? row_ - 1 : row_ + 1;
     std::copy_n(r.x + from * limbs, limbs, r.x + row_ * limbs);
     std::copy_n(r.y + from * limbs, limbs, r.y + row_ * limbs);

@@ -11,7 +11,9 @@
 namespace manymod::test {
 namespace {
 
-constexpr std::size_t kCount = 5;
+/// Few signatures are checked one by one, many by one equation first, which takes 16 for each item that an
+/// engine computes together.
+constexpr std::size_t kFew = 5, kMany = 130;
 
 struct FaultCase {
   const char* description;
@@ -35,15 +37,15 @@ class Faults : public testing::TestWithParam<FaultCase> {
   const FaultCase& case_ = GetParam();
   const ecc::Curve& curve_ = ecc::named_curve(case_.curve);
 
-  [[nodiscard]] SchemeRun sign(const ecc::PointEngine& engine, bool check) const {
+  [[nodiscard]] SchemeRun sign(const ecc::PointEngine& engine, std::size_t count, bool check) const {
     SchemeItems items;
-    for (std::size_t i = 0; i < kCount; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       Bytes secret(curve_.scalar_bytes());
       secret.back() = static_cast<std::uint8_t>(3 + i);
       items.secret.push_back(secret);
       items.message.push_back(Bytes(i, 7));
     }
-    SchemeRun run(items, kCount);
+    SchemeRun run(items, count);
     run.inputs.check = check;
     run.inputs.signature_format = case_.format;
     run.run([&](const ecc::Inputs& inputs, const ecc::Outputs& outputs) {
@@ -58,19 +60,36 @@ TEST_P(Faults, NoSpoiledSignatureLeaves) {
     if (variant.backend != Backend::cpu || !variant.offers(curve_) || !variant.runs_here()) continue;
     SCOPED_TRACE(variant.name);
     const auto engine = variant.make(curve_, {});
-    const SchemeRun exact = sign(*engine, true);
+    const SchemeRun exact = sign(*engine, kFew, true);
     for (const std::size_t bad : {0U, 3U}) {
       // In k G, and in the check itself.
       for (const unsigned call : {case_.nonce_call, case_.nonce_call + 1}) {
-        const SchemeRun found = sign(FaultyEngine(*engine, bad, call), true);
-        for (std::size_t i = 0; i < kCount; ++i) {
+        const SchemeRun found = sign(FaultyEngine(*engine, bad, call), kFew, true);
+        for (std::size_t i = 0; i < kFew; ++i) {
           EXPECT_EQ(found.status[i], i == bad ? MM_ITEM_ECC_FAULT : MM_OK);
           EXPECT_EQ(found.output[i], i == bad ? Bytes{} : exact.output[i]);
         }
       }
-      const SchemeRun unchecked = sign(FaultyEngine(*engine, bad, case_.nonce_call), false);
+      const SchemeRun unchecked = sign(FaultyEngine(*engine, bad, case_.nonce_call), kFew, false);
       EXPECT_EQ(unchecked.status[bad], MM_OK);
       EXPECT_NE(unchecked.output[bad], exact.output[bad]);
+    }
+  }
+}
+
+TEST_P(Faults, OneOfMany) {
+  constexpr std::size_t kBad = 77;
+  for (const ecc::Variant& variant : ecc::variants()) {
+    if (variant.backend != Backend::cpu || !variant.offers(curve_) || !variant.runs_here()) continue;
+    SCOPED_TRACE(variant.name);
+    const auto engine = variant.make(curve_, {});
+    const SchemeRun unchecked = sign(*engine, kMany, false), checked = sign(*engine, kMany, true);
+    EXPECT_EQ(checked.output, unchecked.output);
+    EXPECT_EQ(checked.status, std::vector<std::uint8_t>(kMany, MM_OK));
+    const SchemeRun found = sign(FaultyEngine(*engine, kBad, case_.nonce_call), kMany, true);
+    for (std::size_t i = 0; i < kMany; ++i) {
+      EXPECT_EQ(found.status[i], i == kBad ? MM_ITEM_ECC_FAULT : MM_OK);
+      EXPECT_EQ(found.output[i], i == kBad ? Bytes{} : unchecked.output[i]);
     }
   }
 }

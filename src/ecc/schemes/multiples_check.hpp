@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether points are the multiples of the generator that they should be: how signers find faults of the
+// hardware before signatures leave.
+//
+// One equation tests many points: sum z_i P_i = (sum z_i k_i) G with random odd z_i of 64 bits, which are
+// drawn after the points were computed (the small exponents test of Bellare, Garay, Rabin, "Fast batch
+// verification for modular exponentiation and digital signatures", 1998). A wrong point passes with a
+// probability of about 2^-63, and one that differs by a point of even order never does. The left side is a
+// sum of public points by short scalars that nobody learns, and takes a fraction of the time of the
+// multiples; the right side is one multiple.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "ecc/point_engine.hpp"
+#include "ecc/schemes/order.hpp"
+
+namespace manymod::ecc {
+
+/// Items of a batch whose multiples are checked: the more, the cheaper is one. They still fit the
+/// second-level cache.
+inline constexpr std::size_t kCheckedItems = 2048;
+
+/// Whether one equation shows that points[i] = k[i] G for the first `count` items. False says nothing: some
+/// may be wrong, or the equation does not pay, as for few items and on GPUs; each is to be computed then.
+/// Undefined once `stop` was requested.
+///
+/// In: k < n of order.limbs() limbs; stride order.limbs(). Timing: constant-time in k; the points are public
+/// or will be, and the verdict is public.
+[[nodiscard]] bool confirms_multiples(const PointEngine& engine, const Order& order, const NumberRows& k,
+                                      const PointRows& points, std::size_t count, const StopToken& stop);
+
+/// r = y or p - y, whichever has the lowest bit of `odd`. In: 0 < y < p. Constant-time.
+void with_parity(std::span<Limb> r, std::span<const Limb> y, Limb odd, std::span<const Limb> p);
+
+}  // namespace manymod::ecc
