@@ -70,13 +70,38 @@ void Hasher::digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSp
 }
 
 void Hasher::fill(std::span<std::uint8_t> output, std::span<const ByteSpan> parts) {
+  start();
+  update(parts);
+  finish(output);
+}
+
+void Hasher::begin(ByteSpan bytes) {
+  start();
+  update({&bytes, 1});
+}
+
+void Hasher::continue_digest(std::span<std::uint8_t> digest, const Hasher& begun,
+                             std::initializer_list<ByteSpan> parts) {
+  require_crypto(EVP_MD_CTX_copy_ex(context_.get(), begun.context_.get()) == 1, "EVP_MD_CTX_copy_ex");
+  started_ = true;
+  update({parts.begin(), parts.size()});
+  finish(digest.first(size()));
+}
+
+void Hasher::start() {
   // A null hash keeps that of the previous use.
   const EVP_MD* hash = started_ ? nullptr : hash_.get();
   require_crypto(EVP_DigestInit_ex2(context_.get(), hash, nullptr) == 1, "EVP_DigestInit_ex2");
   started_ = true;
+}
+
+void Hasher::update(std::span<const ByteSpan> parts) {
   for (const ByteSpan& part : parts) {
     require_crypto(EVP_DigestUpdate(context_.get(), part.data(), part.size()) == 1, "EVP_DigestUpdate");
   }
+}
+
+void Hasher::finish(std::span<std::uint8_t> output) {
   if (facts_->extendable) {
     require_crypto(EVP_DigestFinalXOF(context_.get(), output.data(), output.size()) == 1,
                    "EVP_DigestFinalXOF");
@@ -104,24 +129,27 @@ void Hasher::xor_mask(std::span<std::uint8_t> target, ByteSpan seed) {
   wipe_bytes(block.data(), block.size());
 }
 
-Hmac::Hmac(mm_hash hash) : hasher_(hash) {
-  require_crypto(hasher_.block_size() <= kMaxBlock, "a hash with a longer block");
+Hmac::Hmac(mm_hash hash) : inner_(hash), outer_(hash), work_(hash) {
+  require_crypto(work_.block_size() <= kMaxBlock, "a hash with a longer block");
 }
 
-ByteSpan Hmac::padded(ByteSpan key, std::uint8_t pad) {
-  const std::size_t block = hasher_.block_size();
-  std::fill_n(pad_.begin(), block, pad);
-  for (std::size_t i = 0; i < key.size(); ++i) pad_[i] ^= key[i];
-  return {pad_.data(), block};
+void Hmac::begin_padded(Hasher& hasher, ByteSpan key, std::uint8_t pad) {
+  std::array<std::uint8_t, kMaxBlock> block;
+  block.fill(pad);
+  for (std::size_t i = 0; i < key.size(); ++i) block[i] = static_cast<std::uint8_t>(block[i] ^ key[i]);
+  hasher.begin(ByteSpan(block).first(hasher.block_size()));
+  wipe_bytes(block.data(), block.size());
 }
 
-void Hmac::digest(std::span<std::uint8_t> mac, ByteSpan key, std::initializer_list<ByteSpan> parts) {
-  std::array<ByteSpan, 1 + kMaxParts> inner;
-  inner[0] = padded(key, 0x36);
-  std::ranges::copy(parts, inner.begin() + 1);
+void Hmac::set_key(ByteSpan key) {
+  begin_padded(inner_, key, 0x36);
+  begin_padded(outer_, key, 0x5c);
+}
+
+void Hmac::digest(std::span<std::uint8_t> mac, std::initializer_list<ByteSpan> parts) {
   std::array<std::uint8_t, kMaxDigest> digest;
-  hasher_.digest(digest, std::span<const ByteSpan>(inner).first(1 + parts.size()));
-  hasher_.digest(mac, {padded(key, 0x5c), ByteSpan(digest).first(size())});
+  work_.continue_digest(digest, inner_, parts);
+  work_.continue_digest(mac, outer_, {ByteSpan(digest).first(size())});
   wipe_bytes(digest.data(), digest.size());
 }
 

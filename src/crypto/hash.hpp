@@ -51,12 +51,22 @@ class Hasher {
     fill(output, parts);
   }
 
+  /// Begin a hash with these bytes, for digests that continue it.
+  void begin(ByteSpan bytes);
+  /// digest[0 .. size()) = hash of what `begun` was begun with and the parts, which may overlap the digest.
+  /// In: a hasher of the same hash, not this one, whose last call was begin().
+  void continue_digest(std::span<std::uint8_t> digest, const Hasher& begun,
+                       std::initializer_list<ByteSpan> parts);
+
   /// target ^= MGF1(seed), as long as target; for SHAKE, its output of that length (RFC 8702, section 3.1).
   void xor_mask(std::span<std::uint8_t> target, ByteSpan seed);
 
  private:
   /// output = hash of the parts, as long as `output`: size() bytes unless the hash is extendable.
   void fill(std::span<std::uint8_t> output, std::span<const ByteSpan> parts);
+  void start();
+  void update(std::span<const ByteSpan> parts);
+  void finish(std::span<std::uint8_t> output);
 
   const HashFacts* facts_;
   Libcrypto<EVP_MD> hash_;
@@ -64,27 +74,27 @@ class Hasher {
   bool started_ = false;
 };
 
-/// HMAC (RFC 2104) with any hash but SHAKE. For use by one thread at a time; with short keys and messages it
-/// takes little more time than its compressions, unlike EVP_MAC.
+/// HMAC (RFC 2104) with any hash but SHAKE, under a key that is set. For use by one thread at a time. A key
+/// is hashed once, however many messages it is for; with short ones a digest takes little more time than its
+/// compressions, unlike EVP_MAC.
 class Hmac {
  public:
   explicit Hmac(mm_hash hash);
-  Hmac(const Hmac&) = delete;
-  Hmac& operator=(const Hmac&) = delete;
-  ~Hmac() { wipe_bytes(pad_.data(), pad_.size()); }
 
-  [[nodiscard]] std::size_t size() const { return hasher_.size(); }
-  /// mac[0 .. size()) = HMAC of the parts in a row, which may overlap it. In: key.size() <= the block size.
-  void digest(std::span<std::uint8_t> mac, ByteSpan key, std::initializer_list<ByteSpan> parts);
+  [[nodiscard]] std::size_t size() const { return work_.size(); }
+  /// In: key.size() <= the block size.
+  void set_key(ByteSpan key);
+  /// mac[0 .. size()) = HMAC of the parts in a row, which may overlap it. In: a key was set.
+  void digest(std::span<std::uint8_t> mac, std::initializer_list<ByteSpan> parts);
 
  private:
   static constexpr std::size_t kMaxBlock = 144;  ///< of SHA3-224
-  static constexpr std::size_t kMaxParts = 4;
 
-  Hasher hasher_;
-  std::array<std::uint8_t, kMaxBlock> pad_{};
+  /// Begun with the padded key: the hash of the message, and that of its digest.
+  Hasher inner_, outer_;
+  Hasher work_;
 
-  [[nodiscard]] ByteSpan padded(ByteSpan key, std::uint8_t pad);
+  static void begin_padded(Hasher& hasher, ByteSpan key, std::uint8_t pad);
 };
 
 using Sha256Digest = std::array<std::uint8_t, 32>;

@@ -59,6 +59,19 @@ class ScalarField {
     limbs::copy_extend(x, value);
   }
 
+  // Numbers that are no elements, 0 <= x < n of kLimbs limbs.
+
+  /// r = x mod n, at less cost than from an element. In: limbs of any number but 0; r does not overlap them.
+  void remainder(Limb* r, Source x) const {
+    Limb scratch[kScratch];
+    montgomery_.remainder(r, x, scratch);
+  }
+  /// r = a b mod n. r may be an operand.
+  void mul_plain(Limb* r, const Limb* a, const Limb* b) const {
+    Limb scratch[kScratch];
+    montgomery_.mul_plain(r, a, b, scratch);
+  }
+
   void mul(Element& r, const Element& a, const Element& b) const {
     check(a), check(b);
     Rules::mul(r, a, b);

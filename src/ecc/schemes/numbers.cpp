@@ -77,10 +77,12 @@ void MessageNumbers::read(Rows& e, const ItemsIn& messages, const Block& block) 
   }
 }
 
-NonceGenerator::NonceGenerator(const Curve& curve, mm_hash hash) : curve_(curve), hmac_(hash) {}
+NonceGenerator::NonceGenerator(const Curve& curve, mm_hash hash) : curve_(curve), first_(hash), hmac_(hash) {
+  constexpr std::array<std::uint8_t, crypto::kMaxDigest> kZeros{};
+  first_.set_key(ByteSpan(kZeros).first(hmac_.size()));
+}
 
 NonceGenerator::~NonceGenerator() {
-  wipe_bytes(key_.data(), key_.size());
   wipe_bytes(value_.data(), value_.size());
   wipe_bytes(seed_.data(), seed_.size());
   wipe_bytes(candidate_.data(), candidate_.size());
@@ -95,12 +97,14 @@ std::size_t NonceGenerator::write_seed(const NonceSeed& seed) {
   return 2 * size + seed.extra.size();
 }
 
-// K = HMAC(K, V || separator || data); V = HMAC(K, V).
-void NonceGenerator::update(std::uint8_t separator, ByteSpan data) {
-  const ByteSpan key = ByteSpan(key_).first(hmac_.size());
+// K = HMAC(K, V || separator || data); V = HMAC(K, V). `hmac` has the old K, and hmac_ gets the new one.
+void NonceGenerator::update(crypto::Hmac& hmac, std::uint8_t separator, ByteSpan data) {
   const ByteSpan value = ByteSpan(value_).first(hmac_.size());
-  hmac_.digest(key_, key, {value, {&separator, 1}, data});
-  hmac_.digest(value_, key, {value});
+  std::array<std::uint8_t, crypto::kMaxDigest> key;
+  hmac.digest(key, {value, {&separator, 1}, data});
+  hmac_.set_key(ByteSpan(key).first(hmac_.size()));
+  hmac_.digest(value_, {value});
+  wipe_bytes(key.data(), key.size());
 }
 
 // A candidate: the leftmost bits of as many V = HMAC(K, V) as it takes.
@@ -108,7 +112,7 @@ void NonceGenerator::next(std::span<Limb> k) {
   const std::size_t size = hmac_.size();
   std::size_t filled = 0;
   for (; filled < curve_.scalar_bytes(); filled += size) {
-    hmac_.digest(value_, ByteSpan(key_).first(size), {ByteSpan(value_).first(size)});
+    hmac_.digest(value_, {ByteSpan(value_).first(size)});
     std::copy_n(value_.begin(), size, candidate_.begin() + static_cast<std::ptrdiff_t>(filled));
   }
   leftmost_bits(curve_, k, ByteSpan(candidate_).first(filled));
@@ -121,17 +125,16 @@ void NonceGenerator::next(std::span<Limb> k) {
 }
 
 void NonceGenerator::generate(std::span<Limb> k, const NonceSeed& seed, unsigned skip) {
-  key_.fill(0);
   value_.fill(1);
   const ByteSpan data = ByteSpan(seed_).first(write_seed(seed));
-  update(0, data);
-  update(1, data);
+  update(first_, 0, data);
+  update(hmac_, 1, data);
   for (;;) {
     next(k);
     bool accepted = false;
     accept(k, accepted);
     if (accepted && skip-- == 0) return;
-    update(0, {});
+    update(hmac_, 0, {});
   }
 }
 

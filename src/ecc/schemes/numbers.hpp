@@ -94,13 +94,14 @@ class NonceGenerator {
   static constexpr std::size_t kMaxScalar = MM_ECC_MAX_BITS / 8 + 1;
 
   const Curve& curve_;
+  crypto::Hmac first_;  ///< under the key that all nonces begin with
   crypto::Hmac hmac_;
-  std::array<std::uint8_t, crypto::kMaxDigest> key_{}, value_{};
+  std::array<std::uint8_t, crypto::kMaxDigest> value_{};
   std::array<std::uint8_t, 2 * kMaxScalar + kMaxExtra> seed_{};
   std::array<std::uint8_t, kMaxScalar + crypto::kMaxDigest> candidate_{};
 
   [[nodiscard]] std::size_t write_seed(const NonceSeed& seed);
-  void update(std::uint8_t separator, ByteSpan data);
+  void update(crypto::Hmac& hmac, std::uint8_t separator, ByteSpan data);
   void next(std::span<Limb> k);
   void accept(std::span<const Limb> k, bool& accepted) const;
 };

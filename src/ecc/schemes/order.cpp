@@ -20,24 +20,24 @@ class OrderField final : public Order {
   explicit OrderField(std::span<const Limb> n) : Order(n), field_(scalar64::fastest_kernels(), n) {}
 
   void reduce(Limb* r, const NumberRows& x, std::size_t limbs, std::size_t count) const override {
-    Element element;
+    Limb remainder[kLimbs];
     for (std::size_t i = 0; i < count; ++i) {
-      field_.from_limbs(element, {x[i], limbs});
-      field_.to_limbs(row(r, i), element);
+      field_.remainder(remainder, {x[i], limbs});
+      std::copy_n(remainder, this->limbs(), r + i * this->limbs());
     }
-    wipe(element.limb);
+    wipe(remainder);
   }
 
   void mul(Limb* r, const NumberRows& a, const NumberRows& b, std::size_t count) const override {
-    Element x, y;
+    Limb x[kLimbs] = {}, y[kLimbs] = {};
     for (std::size_t i = 0; i < count; ++i) {
-      field_.from_limbs(x, {a[i], limbs()});
-      unscaled(y, b[i]);
-      field_.mul(y, x, y);
-      std::copy_n(y.limb, limbs(), r + i * limbs());
+      std::copy_n(a[i], limbs(), x);
+      std::copy_n(b[i], limbs(), y);
+      field_.mul_plain(x, x, y);
+      std::copy_n(x, limbs(), r + i * limbs());
     }
-    wipe(x.limb);
-    wipe(y.limb);
+    wipe(x);
+    wipe(y);
   }
 
   void inverse(Limb* r, const NumberRows& a, std::size_t count) const override {
@@ -57,13 +57,6 @@ class OrderField final : public Order {
   Field field_;
 
   [[nodiscard]] std::span<Limb> row(Limb* r, std::size_t i) const { return {r + i * limbs(), limbs()}; }
-
-  /// The element whose limbs are x. It stands for x / R, so that its product with an element that stands for
-  /// y has the limbs of x y mod n.
-  void unscaled(Element& r, const Limb* x) const {
-    field_.zero(r);
-    std::copy_n(x, limbs(), r.limb);
-  }
 
   void inverse_together(Limb* r, const NumberRows& a, std::size_t count) const {
     SecretArray<Element> elements(count), products(count);

@@ -28,7 +28,7 @@ class Sm2Messages {
     const ByteSpan message = (*inputs_.message)[block.item(row)];
     if (!inputs_.prehashed) {
       const ByteSpan id = inputs_.context ? (*inputs_.context)[block.item(row)] : ByteSpan();
-      if (!identity_.digest(digest, id, x, y, hasher_)) block.fail(row, MM_ITEM_ECC_LENGTH);
+      if (!identity_.digest(digest, id, x, y, prefix_)) block.fail(row, MM_ITEM_ECC_LENGTH);
       hasher_.digest(digest, {digest, message});
     } else if (message.size() == digest.size()) {
       std::ranges::copy(message, digest.begin());
@@ -44,6 +44,7 @@ class Sm2Messages {
   const Inputs& inputs_;
   crypto::Hasher hasher_;
   Sm2Identity identity_;
+  Sm2Prefix prefix_;
 };
 
 /// The same for signers, who have their public keys computed.

@@ -48,6 +48,12 @@ void half_of(std::span<Limb> r, std::span<const Limb> x) {
   r[1] = x[1] | kTop;
 }
 
+/// The hashes of one thread.
+struct Hashes {
+  crypto::Hasher sm3{MM_SM3};
+  Sm2Prefix own, peer;
+};
+
 class Sm2Exchange final : public BlockScheme {
  public:
   explicit Sm2Exchange(const SchemeArguments& arguments)
@@ -59,9 +65,9 @@ class Sm2Exchange final : public BlockScheme {
   }
 
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
-    crypto::Hasher sm3(MM_SM3);
+    Hashes hashes;
     for_blocks(items, engine_, outputs_.status, stop,
-               [&](const Block& block) { exchange(block, sm3, stop); });
+               [&](const Block& block) { exchange(block, hashes, stop); });
   }
 
  private:
@@ -69,7 +75,7 @@ class Sm2Exchange final : public BlockScheme {
   const OwnKeys keys_;
   const Sm2Identity identity_;
 
-  void exchange(const Block& block, crypto::Hasher& sm3, const StopToken& stop) const {
+  void exchange(const Block& block, Hashes& hashes, const StopToken& stop) const {
     Exchange x(engine_, inputs_, block);
     x.key = keys_.of(x.secret, x.own, stop);
     engine_.multiply_base(x.ephemeral_point.results(), x.ephemeral.view(), block.range(), TimingClass::secret,
@@ -84,7 +90,7 @@ class Sm2Exchange final : public BlockScheme {
     if (stop.was_requested()) return;
     for (std::size_t row = 0; row < block.size(); ++row) {
       block.fail_unless(Limb{x.shared.infinity[row]} - 1, row, MM_ITEM_ECC_SMALL_ORDER);
-      write(x, block, row, sm3);
+      write(x, block, row, hashes);
     }
   }
 
@@ -116,13 +122,13 @@ class Sm2Exchange final : public BlockScheme {
     }
   }
 
-  void write(const Exchange& x, const Block& block, std::size_t row, crypto::Hasher& sm3) const {
+  void write(const Exchange& x, const Block& block, std::size_t row, Hashes& hashes) const {
     const std::size_t item = block.item(row);
     Sm2Digest own{}, peer{};
-    const bool known =
-        identity_.digest(own, id_of(inputs_.context, item), coordinate(x.key.x, row),
-                         coordinate(x.key.y, row), sm3) &&
-        identity_.digest(peer, id_of(inputs_.peer_context, item), x.peer_key.x(row), x.peer_key.y(row), sm3);
+    const bool known = identity_.digest(own, id_of(inputs_.context, item), coordinate(x.key.x, row),
+                                        coordinate(x.key.y, row), hashes.own) &&
+                       identity_.digest(peer, id_of(inputs_.peer_context, item), x.peer_key.x(row),
+                                        x.peer_key.y(row), hashes.peer);
     if (!known) block.fail(row, MM_ITEM_ECC_LENGTH);
     if (!block.succeed(row)) return;
     const Sm2Digest& za = inputs_.responder ? peer : own;
@@ -131,8 +137,8 @@ class Sm2Exchange final : public BlockScheme {
     write_point(shared, x.shared.x[row], x.shared.y[row]);
     const std::size_t confirmations = inputs_.confirm ? 2 * kSize : 0;
     const auto bytes = outputs_.result(item, inputs_.key_bytes + confirmations);
-    derive(bytes.first(inputs_.key_bytes), shared, za, zb, sm3);
-    if (inputs_.confirm) confirm(bytes.last(2 * kSize), x, row, shared, za, zb, sm3);
+    derive(bytes.first(inputs_.key_bytes), shared, za, zb, hashes.sm3);
+    if (inputs_.confirm) confirm(bytes.last(2 * kSize), x, row, shared, za, zb, hashes.sm3);
     wipe_bytes(shared.data(), shared.size());
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/schemes/sm2_identity.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace manymod::ecc {
@@ -32,16 +34,19 @@ std::vector<std::uint8_t> Sm2Identity::before_key(ByteSpan id) const {
 }
 
 bool Sm2Identity::digest(Sm2Digest& z, ByteSpan id, std::span<const Limb> x, std::span<const Limb> y,
-                         crypto::Hasher& hasher) const {
-  if (id.empty()) id = {reinterpret_cast<const std::uint8_t*>(kUsual.data()), kUsual.size()};
-  if (id.size() > kMostBytes) return false;
-  const std::size_t bits = 8 * id.size();
-  const std::array<std::uint8_t, 2> length{static_cast<std::uint8_t>(bits >> 8),
-                                           static_cast<std::uint8_t>(bits)};
+                         Sm2Prefix& prefix) const {
+  if (!prefix.begun || !std::ranges::equal(id, prefix.id)) {
+    // The caller's bytes are read once.
+    prefix.id.assign(id.begin(), id.end());
+    const std::vector<std::uint8_t> before = before_key(prefix.id);
+    prefix.begun = !before.empty();
+    if (!prefix.begun) return false;
+    prefix.before_key.begin(before);
+  }
   std::array<std::uint8_t, 64> key;
   bytes_from_limbs(std::span(key).first(coordinate_), x);
   bytes_from_limbs(std::span(key).subspan(coordinate_, coordinate_), y);
-  hasher.digest(z, {length, id, numbers_, key});
+  prefix.hasher.continue_digest(z, prefix.before_key, {key});
   return true;
 }
 

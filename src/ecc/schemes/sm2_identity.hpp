@@ -16,14 +16,21 @@ namespace manymod::ecc {
 
 using Sm2Digest = std::array<std::uint8_t, 32>;
 
+/// What one thread keeps from one key to the next: the hash of all that comes before a key, for one id.
+struct Sm2Prefix {
+  std::vector<std::uint8_t> id;
+  bool begun = false;
+  crypto::Hasher before_key{MM_SM3}, hasher{MM_SM3};
+};
+
 class Sm2Identity {
  public:
   explicit Sm2Identity(const Curve& curve);
 
-  /// Z of an id, "1234567812345678" if it is empty, and a key. `hasher`: of SM3. @return false if the id is
-  /// longer than 8191 bytes
+  /// Z of an id, "1234567812345678" if it is empty, and a key. Keys in a row with one id take two
+  /// compressions each, others four or more. @return false if the id is longer than 8191 bytes
   [[nodiscard]] bool digest(Sm2Digest& z, ByteSpan id, std::span<const Limb> x, std::span<const Limb> y,
-                            crypto::Hasher& hasher) const;
+                            Sm2Prefix& prefix) const;
   /// What it hashes before the key; empty if the id is longer.
   [[nodiscard]] std::vector<std::uint8_t> before_key(ByteSpan id) const;
 

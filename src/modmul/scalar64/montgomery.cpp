@@ -42,25 +42,35 @@ void Montgomery::assign(std::span<const Limb> n) {
 
 void Montgomery::to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch,
                                const StopToken& stop) const {
-  // Horner's rule over chunks of L limbs, x = sum of c_i R^i: value = value R + c_i, in Montgomery form. For
-  // c < R and R^2 mod n < n, (c (R^2 mod n) + M n) / R < 2 n.
+  combine_chunks(r, x, r_squared(), scratch, stop);
+  if (negative) limbs::negate_mod({r, limbs_}, {r, limbs_}, modulus());
+}
+
+void Montgomery::remainder(Limb* r, std::span<const Limb> x, Limb* scratch) const {
+  combine_chunks(r, x, one(), scratch, {});
+}
+
+void Montgomery::combine_chunks(Limb* r, std::span<const Limb> x, const Limb* f, Limb* scratch,
+                                const StopToken& stop) const {
+  // Horner's rule: value = value R + c_i f / R. For c < R and f < n, (c f + M n) / R < 2 n.
   const std::span<Limb> value(r, limbs_);
   const std::span<Limb> digit(scratch + 2 * limbs_, limbs_);
   const std::size_t chunks = (x.size() + limbs_ - 1) / limbs_;
   std::fill(value.begin(), value.end(), Limb{0});
   for (std::size_t i = chunks; i-- > 0;) {
     if (i % kChunksPerPoll == kChunksPerPoll - 1 && stop.requested_now()) return;
-    const std::size_t from = i * limbs_;
-    limbs::copy_extend(digit, x.subspan(from, std::min(limbs_, x.size() - from)));
-    mul(digit.data(), digit.data(), r_squared(), scratch);
-    limbs::reduce_once(digit, modulus());
-    if (i + 1 < chunks) {
+    const bool top = i + 1 == chunks;
+    if (!top) {
       mul(r, r, r_squared(), scratch);
       limbs::reduce_once(value, modulus());
     }
-    limbs::add_mod(value, value, digit, modulus());
+    const std::span<Limb> chunk = top ? value : digit;
+    const std::size_t from = i * limbs_;
+    limbs::copy_extend(chunk, x.subspan(from, std::min(limbs_, x.size() - from)));
+    mul(chunk.data(), chunk.data(), f, scratch);
+    limbs::reduce_once(chunk, modulus());
+    if (!top) limbs::add_mod(value, value, digit, modulus());
   }
-  if (negative) limbs::negate_mod(value, value, modulus());
 }
 
 void Montgomery::from_montgomery(Limb* r, const Limb* a, Limb* scratch) const {

@@ -74,6 +74,8 @@ class Montgomery {
   /// <= r < n; some residue if a stop was requested. Aliasing: r must not overlap x.
   void to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch,
                      const StopToken& stop = {}) const;
+  /// r = x mod n. On input: x of any size but 0. On output: 0 <= r < n. Aliasing: r must not overlap x.
+  void remainder(Limb* r, std::span<const Limb> x, Limb* scratch) const;
   /// r = a b mod n for plain residues. On input: a, b < n. On output: 0 <= r < n. Aliasing: r may be a or b.
   void mul_plain(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
     MANYMOD_VERIFY_RANGE(limbs::less({a, limbs_}, modulus()) == 1 &&
@@ -93,6 +95,9 @@ class Montgomery {
   limbs::Buffer data_;  ///< n, R mod n, R^2 mod n: L limbs each; then scratch for assign
 
   [[nodiscard]] const Limb* r_squared() const { return data_.data() + 2 * limbs_; }
+  /// r = x f / R mod n, f < n. Ranges and aliasing as for to_montgomery.
+  void combine_chunks(Limb* r, std::span<const Limb> x, const Limb* f, Limb* scratch,
+                      const StopToken& stop) const;
 #if MANYMOD_VERIFY
   [[nodiscard]] bool at_most_n(const Limb* a) const { return limbs::less(modulus(), {a, limbs_}) == 0; }
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EdDSA, X25519 and X448 as calls compute them, without the call itself: hashes, encodings and points on one
-// thread. Names are variant/curve/operation, and items_per_second counts items with a key and a message of 32
-// bytes each.
+// Schemes as calls compute them, without the call itself: hashes, nonces, encodings and points on one thread.
+// Names are variant/curve/operation, and items_per_second counts items with a key and a message of 32 bytes
+// each.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -12,8 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ecc/schemes/eddsa.hpp"
-#include "ecc/schemes/xdh.hpp"
+#include "ecc/schemes/choice.hpp"
 #include "ecc/variants.hpp"
 
 namespace {
@@ -23,7 +22,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::size_t kItems = 4096;
 constexpr std::size_t kMessageBytes = 32;
-constexpr std::size_t kMaxResult = 114;
+constexpr std::size_t kMaxResult = 160;
 
 struct Case {
   const char* name;
@@ -31,6 +30,7 @@ struct Case {
   mm_ecc_policy policy = MM_ECC_RFC8032;
   bool check = true;
   bool one_key = false;
+  bool nonces_given = false;
 };
 constexpr Case kEddsa[] = {
     {"public_key", MM_ECC_PUBLIC_KEY},
@@ -42,13 +42,22 @@ constexpr Case kEddsa[] = {
     {"verify_zip215", MM_ECC_VERIFY, MM_ECC_ZIP215},
     {"verify_all", MM_ECC_VERIFY_ALL, MM_ECC_ZIP215},
 };
+constexpr Case kWeierstrass[] = {
+    {"sign", MM_ECC_SIGN},
+    {"sign_unchecked", MM_ECC_SIGN, MM_ECC_RFC8032, false},
+    {"sign_one_key", MM_ECC_SIGN, MM_ECC_RFC8032, true, true},
+    {"sign_bare", MM_ECC_SIGN, MM_ECC_RFC8032, false, false, true},
+    {"verify", MM_ECC_VERIFY},
+};
 constexpr Case kXdh[] = {{"public_key", MM_ECC_PUBLIC_KEY}, {"exchange", MM_ECC_EXCHANGE}};
 
 /// kItems items of `size` bytes each, which differ.
 Bytes distinct(std::size_t size) {
   Bytes r(kItems * size);
   for (std::size_t i = 0; i < kItems; ++i) {
-    for (std::size_t b = 0; b < sizeof i; ++b) r[i * size + b] = static_cast<std::uint8_t>(i >> 8 * b);
+    // Not 0, and of big-endian numbers the first byte is.
+    for (std::size_t b = 0; b < sizeof i; ++b)
+      r[i * size + b + 2] = static_cast<std::uint8_t>((i + 1) >> 8 * b);
   }
   return r;
 }
@@ -58,12 +67,15 @@ class Work {
  public:
   explicit Work(const ecc::PointEngine& engine) : engine_(engine), indices_(kItems) {
     std::iota(indices_.begin(), indices_.end(), std::size_t{0});
-    const bool is_ed = engine.curve().form == MM_ECC_EDWARDS;
-    size_ = is_ed ? engine.curve().field_bits / 8 + 1 : engine.curve().coordinate_bytes();
+    const ecc::Curve& curve = engine.curve();
+    size_ = ecc::secret_bytes(curve);
+    key_size_ = ecc::point_bytes(curve);
+    signature_size_ = ecc::signature_bytes(curve);
     secrets_ = distinct(size_);
     messages_ = distinct(kMessageBytes);
-    keys_ = results(run({"", MM_ECC_PUBLIC_KEY}), size_);
-    if (is_ed) signatures_ = results(run({"", MM_ECC_SIGN}), 2 * size_);
+    nonces_ = distinct(curve.scalar_bytes());
+    keys_ = results(run({"", MM_ECC_PUBLIC_KEY}), key_size_);
+    if (signature_size_ > 0) signatures_ = results(run({"", MM_ECC_SIGN}), signature_size_);
   }
 
   /// Results, kMaxResult bytes apart.
@@ -72,14 +84,16 @@ class Work {
     inputs.policy = which.policy;
     inputs.check = which.check;
     set(inputs.secret, secrets_, size_, which.one_key);
-    if (!keys_.empty()) set(inputs.point, keys_, size_, false);
+    if (!keys_.empty()) set(inputs.point, keys_, key_size_, false);
     set(inputs.message, messages_, kMessageBytes, false);
-    if (!signatures_.empty()) set(inputs.signature, signatures_, 2 * size_, false);
+    if (!signatures_.empty()) set(inputs.signature, signatures_, signature_size_, false);
+    if (which.nonces_given) {
+      inputs.nonces = MM_ECC_NONCE_GIVEN;
+      set(inputs.nonce, nonces_, engine_.curve().scalar_bytes(), false);
+    }
     Bytes output(kItems * kMaxResult), ok(kItems), status(kItems);
     const ecc::Outputs outputs{output.data(), kMaxResult, nullptr, ok.data(), status.data()};
-    const bool is_ed = engine_.curve().form == MM_ECC_EDWARDS;
-    const std::unique_ptr<ecc::Scheme> scheme = is_ed ? ecc::make_eddsa(which.op, engine_, inputs, outputs)
-                                                      : ecc::make_xdh(which.op, engine_, inputs, outputs);
+    const std::unique_ptr<ecc::Scheme> scheme = ecc::make_scheme(task(which.op), engine_, inputs, outputs);
     scheme->compute(indices_, {});
     failed_ = failed_ || status != Bytes(kItems);
     return output;
@@ -89,10 +103,14 @@ class Work {
  private:
   const ecc::PointEngine& engine_;
   std::vector<std::size_t> indices_;
-  std::size_t size_ = 0;
-  Bytes secrets_, messages_, keys_, signatures_;
+  std::size_t size_ = 0, key_size_ = 0, signature_size_ = 0;
+  Bytes secrets_, messages_, nonces_, keys_, signatures_;
   bool failed_ = false;
 
+  [[nodiscard]] ecc::Task task(mm_ecc_op op) const {
+    const bool is_sm2 = engine_.curve().id == ecc::CurveId::sm2 && ecc::is_signature(op);
+    return {op, is_sm2 ? MM_ECC_SM2DSA : MM_ECC_DEFAULT};
+  }
   static void set(std::optional<manymod::ItemsIn>& to, const Bytes& from, std::size_t size, bool one) {
     mm_bytes_view view{};
     view.count = one ? 1 : kItems;
@@ -130,11 +148,15 @@ void register_cases(const ecc::Variant& variant, const ecc::Curve& curve, const 
 
 [[maybe_unused]] const bool registered = [] {
   for (const ecc::Variant& variant : ecc::variants()) {
-    for (const ecc::CurveId id :
-         {ecc::CurveId::ed25519, ecc::CurveId::ed448, ecc::CurveId::x25519, ecc::CurveId::x448}) {
+    for (const ecc::CurveId id : {ecc::CurveId::p256, ecc::CurveId::p384, ecc::CurveId::p521,
+                                  ecc::CurveId::secp256k1, ecc::CurveId::sm2, ecc::CurveId::ed25519,
+                                  ecc::CurveId::ed448, ecc::CurveId::x25519, ecc::CurveId::x448}) {
       const ecc::Curve& curve = ecc::named_curve(id);
-      if (!variant.offers(curve) || !variant.runs_here()) continue;
-      if (curve.form == MM_ECC_EDWARDS) {
+      if (variant.backend != manymod::Backend::cpu || !variant.offers(curve) || !variant.runs_here())
+        continue;
+      if (curve.form == MM_ECC_WEIERSTRASS) {
+        register_cases(variant, curve, kWeierstrass);
+      } else if (curve.form == MM_ECC_EDWARDS) {
         register_cases(variant, curve, kEddsa);
       } else {
         register_cases(variant, curve, kXdh);
