@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Montgomery's ladder on the u coordinates of a Montgomery curve v^2 = u^3 + A u^2 + u as (X : Z), u = X / Z,
-// over any field::Field. Z = 0 is the point at infinity.
+// over any field::Field, or over several elements of one together (field/interleaved.hpp). Z = 0 is the point
+// at infinity.
 //
 //   function   source                                        M  S  constants  sums
 //   step       RFC 7748, section 5; Montgomery 1987, p. 261   5  4  a24        8
@@ -21,19 +22,19 @@
 namespace manymod::ecc::ladder {
 
 /// All of magnitude 1.
-template <field::Field F>
+template <class F>
 struct Point {
   typename F::Element x, z;
 };
 
 /// P and P + D.
-template <field::Field F>
+template <class F>
 struct Pair {
   Point<F> low, high;
 };
 
 /// P = infinity, and D = (u, .), u of magnitude 1.
-template <field::Field F>
+template <class F>
 MM_DEVICE void start(const F& f, Pair<F>& r, const typename F::Element& u) {
   f.one(r.low.x);
   f.zero(r.low.z);
@@ -42,7 +43,7 @@ MM_DEVICE void start(const F& f, Pair<F>& r, const typename F::Element& u) {
 }
 
 /// r = mask ? (high, low) : (low, high).
-template <field::Field F>
+template <class F>
 MM_DEVICE void swap_where(const F& f, Pair<F>& r, const typename F::Mask& mask) {
   const Point<F> low = r.low;
   f.cmov(r.low.x, r.high.x, mask);
@@ -53,7 +54,7 @@ MM_DEVICE void swap_where(const F& f, Pair<F>& r, const typename F::Mask& mask) 
 
 /// (P, P + D) -> (2 P, 2 P + D). u, of magnitude 1, is that of D; a24 = (A - 2) / 4, an element of magnitude
 /// 1 or field::Small.
-template <field::Field F, class Constant>
+template <class F, class Constant>
 MM_DEVICE void step(const F& f, Pair<F>& r, const typename F::Element& u, const Constant& a24) {
   typename F::Element a, b, c, d, e;
   f.add(a, r.low.x, r.low.z);

@@ -21,6 +21,7 @@
 #include "ecc/lanes/edwards_roots.hpp"
 #include "ecc/lanes/edwards_sums.hpp"
 #include "field/batch_inverse.hpp"
+#include "field/interleaved.hpp"
 #include "field/special_lanes.hpp"
 
 namespace manymod::ecc::lanes {
@@ -42,7 +43,6 @@ class EdwardsKernels {
   using Prepared = typename Forms::Prepared;
   using Cached = typename Forms::Cached;
   using WithT = edwards::WithT;
-  using Pair = ladder::Pair<F>;
   using Word = typename Lookup::Word;
   static constexpr F kField{};
   static constexpr std::size_t kLanes = F::kLanes;
@@ -58,6 +58,8 @@ class EdwardsKernels {
   static constexpr std::size_t kBaseEntries = Lookup::kEntries;
   static constexpr unsigned kBaseWindows = (kOrderBits + 1 + kBaseWidth - 1) / kBaseWidth;
   static constexpr std::size_t kBaseWindowWords = 3 * kDigits * kBaseEntries;
+  /// Vectors whose ladders take each step together.
+  static constexpr unsigned kLadders = 2;
   /// Vectors whose sums take turns with each window of the generator's table, which then stays in the cache.
   static constexpr std::size_t kTurns = 8;
 
@@ -160,8 +162,10 @@ class EdwardsKernels {
   [[gnu::noinline]] static void cache(Cached& r, const Extended& p, const Element& d) {
     edwards::cache(kField, r, p, d);
   }
-  [[gnu::noinline]] static void step(Pair& pair, const Element& u) {
-    ladder::step(kField, pair, u, Curves::kA24);
+  template <class Together>
+  [[gnu::noinline]] static void step(const Together& f, ladder::Pair<Together>& pair,
+                                     const typename Together::Element& u) {
+    ladder::step(f, pair, u, Curves::kA24);
   }
   [[gnu::noinline]] static void invert(const Batch& batch, std::size_t count) {
     field::batch_inverse(kField, batch.inverse, batch.exists, batch.z, count, batch.scratch);
@@ -412,23 +416,36 @@ class EdwardsKernels {
 
   static void ladder_all(const EdwardsBlock& b) {
     const Batch batch(b.scratch, b.vectors);
-    Element u;
-    for (std::size_t v = 0; v < b.vectors; ++v) {
-      from_limbs(u, b.px, v);
-      Pair pair;
-      ladder::start(kField, pair, u);
-      Mask swapped{};
-      for (unsigned bit = b.bits; bit-- > 0;) {
-        const Mask one = Vector{} - (bits_from(b.scalar, v, bit, 1) & 1);
-        ladder::swap_where(kField, pair, swapped ^ one);
-        swapped = one;
-        step(pair, u);
-      }
-      ladder::swap_where(kField, pair, swapped);
-      batch.sum[v].x = pair.low.x;
-      batch.z[v] = pair.low.z;
-    }
+    std::size_t v = 0;
+    for (; v + kLadders <= b.vectors; v += kLadders) ladders<kLadders>(b, batch, v);
+    for (; v < b.vectors; ++v) ladders<1>(b, batch, v);
     leave_quotients(b, batch);
+  }
+  /// Those of kCount vectors from `first` on.
+  template <unsigned kCount>
+  static void ladders(const EdwardsBlock& b, const Batch& batch, std::size_t first) {
+    using Together = field::Interleaved<F, kCount>;
+    const Together f(kField);
+    typename Together::Element u;
+    for (unsigned i = 0; i < kCount; ++i) from_limbs(u.part[i], b.px, first + i);
+    ladder::Pair<Together> pair;
+    ladder::start(f, pair, u);
+    typename Together::Mask swapped{};
+    for (unsigned bit = b.bits; bit-- > 0;) {
+      typename Together::Mask swap;
+      for (unsigned i = 0; i < kCount; ++i) {
+        const Mask one = Vector{} - (bits_from(b.scalar, first + i, bit, 1) & 1);
+        swap.part[i] = swapped.part[i] ^ one;
+        swapped.part[i] = one;
+      }
+      ladder::swap_where(f, pair, swap);
+      step(f, pair, u);
+    }
+    ladder::swap_where(f, pair, swapped);
+    for (unsigned i = 0; i < kCount; ++i) {
+      batch.sum[first + i].x = pair.low.x.part[i];
+      batch.z[first + i] = pair.low.z.part[i];
+    }
   }
 };
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Independent elements of a field that a formula computes together, operation by operation: a formula whose
+// products wait for each other leaves an out-of-order core idle, which then computes those of the other
+// elements. It has the functions of a field that the ladder calls (ecc/formulas/ladder.hpp).
+#pragma once
+
+#include <cstdint>
+
+namespace manymod::field {
+
+/// kParts elements of `F` side by side. Ranges, aliasing and timing are those of F.
+template <class F, unsigned kParts>
+class Interleaved {
+ public:
+  struct Element {
+    typename F::Element part[kParts];
+  };
+  struct Mask {
+    typename F::Mask part[kParts];
+  };
+
+  constexpr explicit Interleaved(const F& field) : f_(field) {}
+
+  void zero(Element& r) const {
+    each([&](unsigned i) { f_.zero(r.part[i]); });
+  }
+  void one(Element& r) const {
+    each([&](unsigned i) { f_.one(r.part[i]); });
+  }
+  void mul(Element& r, const Element& a, const Element& b) const {
+    each([&](unsigned i) { f_.mul(r.part[i], a.part[i], b.part[i]); });
+  }
+  void mul_small(Element& r, const Element& a, std::uint32_t k) const {
+    each([&](unsigned i) { f_.mul_small(r.part[i], a.part[i], k); });
+  }
+  void sqr(Element& r, const Element& a) const {
+    each([&](unsigned i) { f_.sqr(r.part[i], a.part[i]); });
+  }
+  void add(Element& r, const Element& a, const Element& b) const {
+    each([&](unsigned i) { f_.add(r.part[i], a.part[i], b.part[i]); });
+  }
+  void sub(Element& r, const Element& a, const Element& b) const {
+    each([&](unsigned i) { f_.sub(r.part[i], a.part[i], b.part[i]); });
+  }
+  void cmov(Element& r, const Element& a, const Mask& mask) const {
+    each([&](unsigned i) { f_.cmov(r.part[i], a.part[i], mask.part[i]); });
+  }
+
+ private:
+  const F& f_;
+
+  template <class Step>
+  __attribute__((always_inline)) static void each(const Step& step) {
+    for (unsigned i = 0; i < kParts; ++i) step(i);
+  }
+};
+
+}  // namespace manymod::field
