@@ -48,9 +48,8 @@ Rows combined(const Order& order, const Rows& z, const NumberRows& k, std::size_
   return r;
 }
 
-/// Whether two points are equal. Not inlined, because the secret-independence tests suppress findings in this
-/// function by its name.
-[[gnu::noinline]] bool is_public_point(const Points& p, const Points& q) {
+/// Whether the only points of both are equal. The verdict is public; where it is right, so is the point.
+bool is_same(const Points& p, const Points& q) {
   return p.infinity[0] == q.infinity[0] && std::ranges::equal(p.x[0], q.x[0]) &&
          std::ranges::equal(p.y[0], q.y[0]);
 }
@@ -66,7 +65,7 @@ bool confirms_multiples(const PointEngine& engine, const Order& order, const Num
   engine.sum(sum.results(curve), z.view(), points, {0, count}, stop);
   engine.multiply_base(expected.results(curve), combined(order, z, k, count).view(), {0, 1},
                        TimingClass::secret, stop);
-  return !stop.was_requested() && is_public_point(sum, expected);
+  return !stop.was_requested() && is_same(sum, expected);
 }
 
 void with_parity(std::span<Limb> r, std::span<const Limb> y, Limb odd, std::span<const Limb> p) {
