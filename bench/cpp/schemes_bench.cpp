@@ -93,7 +93,8 @@ class Work {
     }
     Bytes output(kItems * kMaxResult), ok(kItems), status(kItems);
     const ecc::Outputs outputs{output.data(), kMaxResult, nullptr, ok.data(), status.data()};
-    const std::unique_ptr<ecc::Scheme> scheme = ecc::make_scheme(task(which.op), engine_, inputs, outputs);
+    const std::unique_ptr<ecc::Scheme> scheme = ecc::make_scheme(
+        ecc::on_curve({which.op, MM_ECC_DEFAULT}, engine_.curve()), engine_, inputs, outputs);
     scheme->compute(indices_, {});
     failed_ = failed_ || status != Bytes(kItems);
     return output;
@@ -107,10 +108,6 @@ class Work {
   Bytes secrets_, messages_, nonces_, keys_, signatures_;
   bool failed_ = false;
 
-  [[nodiscard]] ecc::Task task(mm_ecc_op op) const {
-    const bool is_sm2 = engine_.curve().id == ecc::CurveId::sm2 && ecc::is_signature(op);
-    return {op, is_sm2 ? MM_ECC_SM2DSA : MM_ECC_DEFAULT};
-  }
   static void set(std::optional<manymod::ItemsIn>& to, const Bytes& from, std::size_t size, bool one) {
     mm_bytes_view view{};
     view.count = one ? 1 : kItems;
