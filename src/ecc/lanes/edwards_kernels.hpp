@@ -148,15 +148,17 @@ class EdwardsKernels {
 
   // ---- formulas, out of line ----------------------------------------------------------------------------
 
+  // Flattened where that was measured to pay: else compilers inline formulas or not by what else is in the
+  // file.
   template <WithT kWithT>
-  [[gnu::noinline]] static void twice(Extended& p) {
+  [[gnu::noinline, gnu::flatten]] static void twice(Extended& p) {
     Forms::template twice<kWithT>(kField, p);
   }
-  [[gnu::noinline]] static void add_prepared(Extended& p, const Prepared& q) {
+  [[gnu::noinline, gnu::flatten]] static void add_prepared(Extended& p, const Prepared& q) {
     edwards::add(kField, p, p, q);
   }
   template <WithT kWithT>
-  [[gnu::noinline]] static void add_cached(Extended& p, const Cached& q) {
+  [[gnu::noinline, gnu::flatten]] static void add_cached(Extended& p, const Cached& q) {
     edwards::add<kWithT>(kField, p, p, q);
   }
   [[gnu::noinline]] static void cache(Cached& r, const Extended& p, const Element& d) {
