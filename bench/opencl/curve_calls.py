@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole calls on curves with arrays of the host, on an OpenCL device and on the CPU, results compared.
 
-    MANYMOD_OPENCL_SECRET=1 python bench/opencl/curve_calls.py --items 262144 --output FILE.json
+    MANYMOD_OPENCL_SECRET=1 python bench/opencl/curve_calls.py --model H100 --output FILE.json
 
+The device is the first one with OpenCL whose model contains what --model says.
 The first call compiles kernels and is not timed. A rate is that of the fastest of the repetitions.
 """
 
@@ -60,18 +61,21 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--curve", action="append", help=f"default: {', '.join(CURVES)}")
-    parser.add_argument("--device", default="opencl:0")
+    parser.add_argument("--model", default="", help="default: that of the first OpenCL device")
     parser.add_argument("--items", type=int, default=262_144)
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    if options.device.startswith("opencl") and os.environ.get("MANYMOD_OPENCL_SECRET") != "1":
+    if os.environ.get("MANYMOD_OPENCL_SECRET") != "1":
         parser.error("without MANYMOD_OPENCL_SECRET=1 the CPU computes with secrets")
-    model = next(device.model for device in manymod.devices() if device.name == options.device)
+    devices = [device for device in manymod.devices() if device.name.startswith("opencl")]
+    chosen = next((device for device in devices if options.model in device.model), None)
+    if chosen is None:
+        parser.error(f"no such device among {[device.model for device in devices]}")
     rows = []
     for name in options.curve or CURVES:
         for operation, call in calls(ecc.Curve.named(name), options.items).items():
-            first, seconds, results = measured(call, options.device, options.repetitions)
+            first, seconds, results = measured(call, chosen.name, options.repetitions)
             _, on_cpu, expected = measured(call, "cpu", 1)
             row = {
                 "curve": name,
@@ -85,7 +89,7 @@ def main() -> None:
             rows.append(row)
             print(json.dumps(row), flush=True)
     if options.output is not None:
-        report = {"device": model, "threads": manymod.get_threads(), "rows": rows}
+        report = {"device": chosen.model, "threads": manymod.get_threads(), "rows": rows}
         options.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 

@@ -13,6 +13,7 @@
 #include "modmul/reduced_radix/variants.opencl.hpp"
 #include "modmul/rns/variants.cuda.hpp"
 #include "modmul/rns_float/variants.cuda.hpp"
+#include "modmul/rns_float/variants.opencl.hpp"
 #include "modmul/row32/variants.cuda.hpp"
 #include "modmul/scalar64/variants.hpp"
 #include "modmul/two_pass16/variants.cuda.hpp"
@@ -33,8 +34,8 @@ std::span<const Variant> registry() {
     division32::register_opencl_variants(rows);
     for (const std::span<const gpu::Technique> forms :
          {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(), fios::cuda_forms(),
-          rns::cuda_forms(), rns_float::cuda_forms(), reduced_radix::opencl_forms(),
-          cios32::opencl_forms()}) {
+          rns::cuda_forms(), rns_float::cuda_forms(), reduced_radix::opencl_forms(), cios32::opencl_forms(),
+          rns_float::opencl_forms()}) {
       gpu::add_variants(forms, rows);
     }
     return rows;

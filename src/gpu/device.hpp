@@ -43,8 +43,9 @@ class Device {
   virtual void check_usable() const = 0;
 
   /// Loaded on first use, then valid as long as the process.
-  /// @throws DeviceError no_device_code if this build has no kernel of that name for this GPU
-  virtual const Kernel& kernel(const std::string& name) = 0;
+  /// @throws DeviceError no_device_code if this build has no such kernel for this GPU, or the driver cannot
+  /// compile it
+  virtual const Kernel& kernel(const KernelId& id) = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
   /// The caller's own stream, which is not destroyed: `native_handle` is the backend's (CUDA: a CUstream;

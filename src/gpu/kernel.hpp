@@ -4,11 +4,30 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <type_traits>
+#include <utility>
 
 namespace manymod::gpu {
 
 class Stream;
+
+/// Which kernel a caller wants.
+struct KernelId {
+  std::string name;  ///< of its function, unique
+  /// Where backends that compile kernels find it: a file, its path below src/ without the suffix. Empty for
+  /// the kernels of the layer gpu/ ("mm_<name>"), which every backend has its own source of, and for kernels
+  /// that are compiled with the library.
+  std::string source;
+  /// Macros of the source, as options of its compiler: " -DMM_PART_base".
+  std::string definitions;
+
+  // Of callers that have a name alone.
+  KernelId(const char* its_name) : name(its_name) {}             // NOLINT(google-explicit-constructor)
+  KernelId(std::string its_name) : name(std::move(its_name)) {}  // NOLINT(google-explicit-constructor)
+  KernelId(std::string its_name, std::string its_source, std::string its_definitions)
+      : name(std::move(its_name)), source(std::move(its_source)), definitions(std::move(its_definitions)) {}
+};
 
 struct LaunchShape {
   unsigned grid = 1;             ///< blocks

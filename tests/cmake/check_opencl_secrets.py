@@ -26,14 +26,15 @@ from pathlib import Path
 import ptx_code as ptx
 
 LEAVING = {"bra", "ret", "exit"}
-#: Offsets in the job of pointers to public data, by the kernel's name: a program's steps
-#: (gpu/program/program.hpp); the items' indices, and which rows are left out (gpu/kernels/rows.cuda.hpp);
-#: a curve's numbers and the multiples of its generator (ecc/device/jobs.hpp).
+#: Offsets in the job of pointers to public data, by the kernel's name: a program's steps and
+#: the constants of bases (gpu/program/program.hpp); the items' indices, and which rows are left out
+#: (gpu/kernels/rows.cuda.hpp); a curve's numbers and the multiples of its generator (ecc/device/jobs.hpp).
 PUBLIC = {
     "mm_copy_rows": {16, 40, 72},
     "mm_*": set(),
     "division32_*": set(),
     "ecc_*": {24, 120},
+    "rns_float_*": {0, 1128},
     "*": {0},
 }
 #: Offsets in the job of 64-bit words that are no pointers.

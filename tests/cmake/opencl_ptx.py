@@ -22,6 +22,7 @@ BUILTINS = """
 #define min(a, b) mm_least(a, b)
 #define clz(a) ((ulong)__builtin_clzl(a))
 #define mul_hi(a, b) mm_high(a, b)
+#define fma(a, b, c) __builtin_fmaf(a, b, c)
 static uint mm_least(uint a, uint b) { return a < b ? a : b; }
 static uint __attribute__((overloadable)) mm_high(uint a, uint b) { return (uint)((ulong)a * b >> 32); }
 static ulong __attribute__((overloadable)) mm_high(ulong a, ulong b) { return __nvvm_mulhi_ull(a, b); }
@@ -39,14 +40,13 @@ def embedding() -> ModuleType:
 
 
 def source(kernel: str) -> tuple[str, list[str]]:
-    """Return the text of a kernel's program and its options, as gpu/opencl/program.cpp finds them."""
-    options = [f"-DMM_KERNEL={kernel}"]
+    """Return the text of a kernel's program and its options, as those who launch it give them."""
+    options = [f"-DMM_KERNEL={kernel}", "-DMM_INLINED=1"]
     if kernel.startswith("mm_"):
         path = ROOT / "src" / "gpu" / "opencl" / "kernels" / f"{kernel[3:]}.cl"
     elif curve := re.fullmatch(r"ecc_([a-z]+)(\d+)_(\w+)", kernel):
         path = ROOT / "src" / "ecc" / "opencl" / "kernels.cl"
         options += [f"-DMM_A_{curve[1]}", f"-DMM_FIELD_BITS={curve[2]}", f"-DMM_PART_{curve[3]}"]
-        options.append("-DMM_INLINED=1")
     else:
         technique, shape = kernel.rsplit("_", 1)
         threads, per_thread = shape.split("x")

@@ -31,6 +31,7 @@ CONSTANT_TIME = frozenset(
         "cvt",
         "cvta",
         "exit",
+        "fma",
         "ld",
         "ldu",
         "lop3",

@@ -22,6 +22,7 @@ KERNELS = (
     "reduced_radix_1x5",
     "reduced_radix_1x28",
     "reduced_radix_4x10",
+    "rns_float_1x44",
     "ecc_any160_multiply",
     "ecc_three160_base",
     "ecc_zero160_affine",

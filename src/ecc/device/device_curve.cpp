@@ -60,6 +60,10 @@ std::vector<Limb> less_two(std::vector<Limb> p) {
 
 }  // namespace
 
+gpu::KernelId CurveKernels::kernel(const std::string& part) const {
+  return {common_name() + "_" + part, source, source.empty() ? "" : definitions + " -DMM_PART_" + part};
+}
+
 bool has_schemes(const CurveKernels& kernels, const Curve& curve) {
   if (kernels.points_only) return false;
   if (!kernels.for_any_curve()) return true;
@@ -105,9 +109,9 @@ CurveNumbers DeviceCurve::numbers() const {
   return r;
 }
 
-std::string DeviceCurve::kernel_name(const char* part) const { return "ecc_" + kernels_.name + "_" + part; }
-
-const gpu::Kernel& DeviceCurve::kernel(const char* part) const { return device_.kernel(kernel_name(part)); }
+const gpu::Kernel& DeviceCurve::kernel(const char* part) const {
+  return device_.kernel(kernels_.kernel(part));
+}
 
 template <class Job>
 void DeviceCurve::launch_items(const gpu::Stream& stream, const char* part, const Job& job) const {

@@ -29,9 +29,14 @@ struct CurveKernels {
   std::vector<std::uint32_t> (*base_table)(const Curve& curve);  ///< null: there is none
   unsigned field_radix_bits = 0;                                 ///< of kernels for any curve: R = 2^this
   bool points_only = false;                                      ///< without whole schemes
+  std::string source = {}, definitions = {};                     ///< as in gpu::KernelId
 
   /// For any curve, by complete formulas.
   [[nodiscard]] bool for_any_curve() const { return id == CurveId::custom; }
+  /// Which name they have in common.
+  [[nodiscard]] std::string common_name() const { return "ecc_" + name; }
+  /// Sources take the part by a macro.
+  [[nodiscard]] gpu::KernelId kernel(const std::string& part) const;
 };
 
 /// Whether they compute whole schemes on the curve, besides points: those for any curve only where each
@@ -94,7 +99,6 @@ class DeviceCurve {
   CurveNumbers given_;  ///< of kernels for any curve, without addresses
   gpu::DeviceBuffer numbers_, base_table_, wide_table_;
 
-  [[nodiscard]] std::string kernel_name(const char* part) const;
   [[nodiscard]] const gpu::Kernel& kernel(const char* part) const;
   template <class Job>
   void launch_items(const gpu::Stream& stream, const char* part, const Job& job) const;

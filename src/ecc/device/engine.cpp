@@ -352,19 +352,19 @@ void GpuEngine::test(std::size_t gpu, PointOperation operation) const {
   workers_[gpu]->check_usable();
   gpu::Device& device = workers_[gpu]->device();
   const gpu::Backend& backend = *kind_.tested->backend;
-  const std::string obstacle = kind_.tested->obstacle(device.index());
+  const std::string technique = kernels_.common_name();
+  const std::string obstacle = kind_.tested->obstacle(device.index(), technique);
   if (!obstacle.empty()) {
     throw gpu::DeviceError(backend.name(), gpu::Fault::wrong_results, static_cast<int>(device.index()),
                            obstacle);
   }
-  const std::string kernel = "ecc_" + kernels_.name + "_" + part_of(operation);
+  const std::string kernel = kernels_.kernel(part_of(operation)).name;
   try {
-    gpu::check_answers({backend, kTestedTechnique, kernel.c_str()}, device,
+    gpu::check_answers({backend, technique.c_str(), kernel.c_str()}, device,
                        [&] { return find_wrong(gpu, operation); });
   } catch (const gpu::DeviceError& error) {
-    // Compilers fail again after as long.
     if (error.fault() == gpu::Fault::no_device_code) {
-      backend.disqualify(device.index(), kTestedTechnique, error.what());
+      backend.disqualify(device.index(), technique.c_str(), error.what());
     }
     throw;
   }

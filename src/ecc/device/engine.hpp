@@ -18,14 +18,13 @@
 namespace manymod::ecc::device {
 
 /// Kernels that drivers compile: each is compared with the host before its first use on a device
-/// (known_answers.hpp). Where that fails, or a kernel cannot be compiled, none is used on the device any
-/// more.
+/// (known_answers.hpp). Where that fails, or a kernel cannot be compiled, those of the same name
+/// (CurveKernels::common_name) are not used on the device any more.
 struct TestedKernels {
-  const gpu::Backend* backend;                     ///< takes note of what is not used: disqualify
-  std::string (*obstacle)(unsigned device_index);  ///< why it is not used; empty if it is
+  const gpu::Backend* backend;  ///< takes note of what is not used: disqualify
+  /// Why kernels of a name are not used; empty if they are.
+  std::string (*obstacle)(unsigned device_index, const std::string& common_name);
 };
-/// Their name for gpu::Backend::disqualify.
-inline constexpr const char* kTestedTechnique = "ecc";
 
 /// Whose kernels an engine launches.
 struct EngineKind {

@@ -9,8 +9,14 @@
 #include "ecc/opencl/points.clh"
 #include "ecc/opencl/jobs.clh"
 
-#if defined(MM_PART_multiply)
-// k P. Timing: constant. Drivers may copy functions to where they are called, so each formula is in one place.
+#if defined(MM_PART_multiply) || defined(MM_PART_two)
+// Part multiply: k P. Timing: constant. Part two: u G + k P, public. Drivers may copy functions to where they are
+// called, so each formula is in one place.
+#ifdef MM_PART_two
+#define MM_LOAD_MULTIPLE mm_read_table
+#else
+#define MM_LOAD_MULTIPLE mm_scan_table
+#endif
 __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
   const uint item = (uint)get_global_id(0);
   if (item >= job->count) return;
@@ -22,14 +28,25 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
   table[0] = sum = entry;
   const mm_source k = {MM_ROW(const uint, job->scalar, item), job->curve.scalar_words, 0};
   // First the other entries of the table, then the digits of k from the highest on.
-  const uint steps = MM_ENTRIES + mm_digit_count(job->curve.order_bits);
+  const uint digits = mm_digit_count(job->curve.order_bits), of_k = MM_ENTRIES + digits;
+#ifdef MM_PART_two
+  // Then those of u, whose table does not need doublings.
+  __global const uint* const base = MM_AT(const uint, job->table);
+  const mm_source u = {MM_ROW(const uint, job->base_scalar, item), job->curve.scalar_words, 0};
+  const uint steps = of_k + digits;
+#else
+  const uint steps = of_k;
+#endif
 #pragma unroll 1
   for (uint step = 1; step < steps; ++step) {
     if (step == MM_ENTRIES) mm_set_infinity(&sum, c);
-    if (step >= MM_ENTRIES) {
+#ifdef MM_PART_two
+    if (step >= of_k) mm_read_base(&entry, base, step - of_k, mm_booth_digit(u, step - of_k), c);
+#endif
+    if (step >= MM_ENTRIES && step < of_k) {
 #pragma unroll 1
       for (uint i = 0; i < MM_WINDOW; ++i) mm_twice(&sum, &sum, c);
-      mm_scan_table(&entry, table, mm_booth_digit(k, steps - 1 - step), c);
+      MM_LOAD_MULTIPLE(&entry, table, mm_booth_digit(k, of_k - 1 - step), c);
     }
     mm_add(&sum, &sum, &entry, c);
     if (step < MM_ENTRIES) table[step] = sum;
@@ -53,39 +70,6 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
   for (uint i = 0; i < mm_digit_count(job->curve.order_bits); ++i) {
     mm_scan_base(&entry, table, i, mm_booth_digit(k, i), c);
     mm_add(&sum, &sum, &entry, c);
-  }
-  mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
-}
-
-#elif defined(MM_PART_two)
-// u G + v P, public.
-__kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
-  const uint item = (uint)get_global_id(0);
-  if (item >= job->count) return;
-  mm_curve curve;
-  mm_start_curve(&curve, MM_AT(const uint, job->curve.rows));
-  const mm_curve* const c = &curve;
-  __global const uint* const base = MM_AT(const uint, job->table);
-  mm_point table[MM_ENTRIES], sum, entry;
-  mm_load_affine(&entry, MM_ROW(const uint, job->x, item), MM_ROW(const uint, job->y, item), c);
-  table[0] = sum = entry;
-  const mm_source v = {MM_ROW(const uint, job->scalar, item), job->curve.scalar_words, 0};
-  const mm_source u = {MM_ROW(const uint, job->base_scalar, item), job->curve.scalar_words, 0};
-  // First the other entries of the table, then the digits of v from the highest on, then those of u, whose table
-  // does not need doublings.
-  const uint digits = mm_digit_count(job->curve.order_bits), of_v = MM_ENTRIES + digits;
-#pragma unroll 1
-  for (uint step = 1; step < of_v + digits; ++step) {
-    if (step == MM_ENTRIES) mm_set_infinity(&sum, c);
-    if (step >= of_v) {
-      mm_read_base(&entry, base, step - of_v, mm_booth_digit(u, step - of_v), c);
-    } else if (step >= MM_ENTRIES) {
-#pragma unroll 1
-      for (uint i = 0; i < MM_WINDOW; ++i) mm_twice(&sum, &sum, c);
-      mm_read_table(&entry, table, mm_booth_digit(v, of_v - 1 - step), c);
-    }
-    mm_add(&sum, &sum, &entry, c);
-    if (step < MM_ENTRIES) table[step] = sum;
   }
   mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
 }

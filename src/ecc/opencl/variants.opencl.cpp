@@ -75,32 +75,32 @@ bool offers(const Curve& curve) {
          curve.order_bits >= kMinOrderBits;
 }
 
-const Requirements& requirements() {
-  static const auto kRequirements =
-      manymod::opencl::requirements(device::kTestedTechnique, manymod::opencl::DeviceKind::any);
-  return *kRequirements;
+std::shared_ptr<const Requirements> requirements(const std::string& common_name) {
+  return manymod::opencl::requirements(common_name, manymod::opencl::DeviceKind::any);
 }
 
-std::string obstacle(unsigned device_index) {
-  return requirements().obstacle("opencl:" + std::to_string(device_index),
-                                 manymod::opencl::OpenclTraits(device_index, false));
+std::string obstacle(unsigned device_index, const std::string& common_name) {
+  return requirements(common_name)
+      ->obstacle("opencl:" + std::to_string(device_index),
+                 manymod::opencl::OpenclTraits(device_index, false));
 }
 
-bool takes_secrets() { return requirements().secret_obstacle().empty(); }
-
-/// Leaves devices out that cannot be opened, or whose drivers do not compile the kernels rightly.
+/// Leaves devices out that cannot be opened, or whose drivers do not compile the curve's kernels rightly.
 /// @throws gpu::DeviceError if none is left
 std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsigned> gpus) {
   static const device::TestedKernels kTested{&manymod::opencl::backend(), obstacle};
-  const device::EngineKind kind{kName, Backend::opencl, takes_secrets(), &kTested};
+  CurveKernels kernels = kernels_for(curve);
+  const std::string name = kernels.common_name();
+  const bool takes_secrets = requirements(name)->secret_obstacle().empty();
+  const device::EngineKind kind{kName, Backend::opencl, takes_secrets, &kTested};
   std::vector<gpu::Device*> devices = device::open_devices(Backend::opencl, gpus);
   const unsigned first = gpus.front();
-  std::erase_if(devices, [](gpu::Device* device) { return !obstacle(device->index()).empty(); });
+  std::erase_if(devices, [&](gpu::Device* device) { return !obstacle(device->index(), name).empty(); });
   if (devices.empty()) {
     throw gpu::DeviceError(manymod::opencl::backend().name(), gpu::Fault::wrong_results,
-                           static_cast<int>(first), std::string(kName) + " " + obstacle(first));
+                           static_cast<int>(first), std::string(kName) + " " + obstacle(first, name));
   }
-  return device::make_engine(kind, curve, devices, kernels_for(curve), device::make_host(curve));
+  return device::make_engine(kind, curve, devices, std::move(kernels), device::make_host(curve));
 }
 
 }  // namespace
@@ -124,7 +124,10 @@ CurveKernels kernels_for(const Curve& curve) {
           .has_nonces = false,
           .base_table = base_table,
           .field_radix_bits = kDigitBits * digit_count(curve.field_bits),
-          .points_only = true};
+          .points_only = true,
+          .source = "ecc/opencl/kernels",
+          .definitions = std::string(" -DMM_A_") + kind_of_a(curve) +
+                         " -DMM_FIELD_BITS=" + std::to_string(curve.field_bits)};
 }
 
 Variant variant() {

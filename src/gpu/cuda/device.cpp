@@ -125,8 +125,9 @@ void Device::free(gpu::MemoryKind kind, void* data, std::size_t bytes) noexcept 
   release(api_.memory_free, address_of(data));
 }
 
-const Kernel& Device::kernel(const std::string& name) {
+const Kernel& Device::kernel(const gpu::KernelId& id) {
   check_usable();
+  const std::string& name = id.name;
   const std::lock_guard lock(kernels_mutex_);
   const auto known = kernels_.find(name);
   if (known != kernels_.end()) return known->second;

@@ -28,7 +28,7 @@ class Device final : public gpu::Device {
   [[nodiscard]] bool lost() const { return lost_result_ != kSuccess; }
 
   void check_usable() const override;
-  const Kernel& kernel(const std::string& name) override;
+  const Kernel& kernel(const gpu::KernelId& id) override;
   [[nodiscard]] std::unique_ptr<gpu::Stream> make_stream() override;
   [[nodiscard]] std::unique_ptr<gpu::Stream> borrow_stream(void* native_handle) override;
   [[nodiscard]] std::unique_ptr<gpu::Event> make_event() override;

@@ -109,7 +109,7 @@ class ChunkRun {
     const std::size_t slots = plan_.program.slots + plan_.shape.more_slots(plan_.program.scan);
     return std::size_t{launch_.grid} * launch_.block * slots * plan_.shape.lane_words * sizeof(std::uint32_t);
   }
-  [[nodiscard]] const Kernel& kernel() const { return plan_.device.kernel(plan_.shape.kernel); }
+  [[nodiscard]] const Kernel& kernel() const { return plan_.device.kernel(kernel_id(plan_.shape)); }
 
   Rows rows_of(const BatchView& view, std::size_t limbs, std::size_t terms) const {
     Rows rows;
@@ -391,8 +391,8 @@ class ChunkRun {
 }  // namespace
 
 std::size_t items_of_wave(Device& device, const Shape& shape) {
-  const std::size_t blocks =
-      device.kernel(shape.kernel).blocks_per_multiprocessor(shape.block, shared_bytes(shape, shape.block));
+  const std::size_t blocks = device.kernel(kernel_id(shape))
+                                 .blocks_per_multiprocessor(shape.block, shared_bytes(shape, shape.block));
   return std::max<std::size_t>(1, blocks * device.properties().multiprocessors * shape.block / shape.threads);
 }
 

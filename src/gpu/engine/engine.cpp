@@ -166,8 +166,7 @@ class DeviceEngine final : public Engine {
       const PrepareBase prepare_base = [this](const BatchView& base, std::span<const Limb> modulus,
                                               std::size_t bits, TimingClass timing) {
         auto comb = std::make_unique<PreparedComb>(base, modulus);
-        fill_table(*comb, bits, timing);
-        return comb;
+        return fill_table(*comb, bits, timing) ? std::move(comb) : nullptr;
       };
       return find_wrong_operation(run, prepare_base, *technique_.reference(), shape.words / 2);
     });

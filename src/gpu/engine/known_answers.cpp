@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -83,17 +84,27 @@ std::vector<Limb> results(Job job, std::size_t limbs, const RunItems& run) {
   return all;
 }
 
-// Of the kernels that were tested: what was wrong, empty for those that are right. Never freed, as the
-// device's other objects.
-struct Verdicts {
-  std::mutex mutex;  // locked while a kernel is tested: others wait for the verdict
-  std::map<std::pair<const Device*, std::string>, std::string> of;
+/// What is known of a kernel on a device. Its mutex is locked while it is tested: others wait for the
+/// verdict, and meanwhile other kernels may be tested, also by the test of this one.
+struct Verdict {
+  std::mutex mutex;
+  bool known = false;
+  std::optional<DeviceError> failure;
 };
 
-Verdicts& verdicts() {
-  static Verdicts* const all = new Verdicts;
-  return *all;
-}
+/// Of all kernels and devices. Never freed, as the devices' other objects.
+class Verdicts {
+ public:
+  static Verdict& of(const Device& device, const std::string& kernel) {
+    static Verdicts* const all = new Verdicts;
+    const std::lock_guard lock(all->mutex_);
+    return all->verdicts_[{&device, kernel}];
+  }
+
+ private:
+  std::mutex mutex_;  // of the map, not of what is in it
+  std::map<std::pair<const Device*, std::string>, Verdict> verdicts_;
+};
 
 /// A call of the tested kernels and of the reference.
 class Comparison {
@@ -143,6 +154,7 @@ std::string find_wrong_operation(const RunItems& tested, const PrepareBase& prep
     Job fixed = power;
     fixed.op = Operation::fixed_base_powmod;
     const auto base = prepare_base(fixed.x, fixed.modulus.magnitude(0), kLimbBits, timing);
+    if (base == nullptr) continue;
     fixed.fixed_base = base.get();
     if (!comparison.same(fixed, power)) return "fixed_base_powmod" + in_its_time;
   }
@@ -169,20 +181,24 @@ std::string find_wrong_row_operation(const RunItems& tested, const Engine& refer
 
 void check_answers(const TestedKernel& tested, Device& device,
                    const std::function<std::string()>& find_wrong) {
-  Verdicts& all = verdicts();
-  const std::lock_guard lock(all.mutex);
-  auto known = all.of.find({&device, tested.kernel});
-  if (known == all.of.end()) {
-    std::string wrong = find_wrong();
-    if (!wrong.empty()) {
-      wrong = std::string("kernel ") + tested.kernel + " computes wrong results (" + wrong + ")";
-      tested.backend.disqualify(device.index(), tested.technique, wrong);
+  Verdict& verdict = Verdicts::of(device, tested.kernel);
+  const std::lock_guard lock(verdict.mutex);
+  if (!verdict.known) {
+    try {
+      if (std::string wrong = find_wrong(); !wrong.empty()) {
+        wrong = std::string("kernel ") + tested.kernel + " computes wrong results (" + wrong + ")";
+        tested.backend.disqualify(device.index(), tested.technique, wrong);
+        verdict.failure.emplace(tested.backend.name(), Fault::wrong_results, static_cast<int>(device.index()),
+                                wrong);
+      }
+    } catch (const DeviceError& error) {
+      // Compilers fail again after as long. Other failures pass.
+      if (error.fault() != Fault::no_device_code) throw;
+      verdict.failure = error;
     }
-    known = all.of.emplace(std::pair(&device, tested.kernel), std::move(wrong)).first;
+    verdict.known = true;
   }
-  if (known->second.empty()) return;
-  throw DeviceError(tested.backend.name(), Fault::wrong_results, static_cast<int>(device.index()),
-                    known->second);
+  if (verdict.failure) throw DeviceError(*verdict.failure);
 }
 
 }  // namespace manymod::gpu

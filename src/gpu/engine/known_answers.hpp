@@ -18,7 +18,8 @@ namespace manymod::gpu {
 /// Runs items of a job with moduli of that many limbs.
 using RunItems = std::function<void(const Job& job, Items items, std::size_t modulus_limbs)>;
 
-/// Precomputes the comb of a base that all items share for exponents of that many bits.
+/// Precomputes the comb of a base that all items share for exponents of that many bits. Null if the kernels
+/// refuse the modulus: then fixed bases are not compared.
 using PrepareBase = std::function<std::unique_ptr<PreparedBase>(
     const BatchView& base, std::span<const Limb> modulus, std::size_t exponent_bits, TimingClass timing)>;
 
@@ -33,7 +34,7 @@ std::string find_wrong_operation(const RunItems& tested, const PrepareBase& prep
 std::string find_wrong_row_operation(const RunItems& tested, const Engine& reference,
                                      std::size_t modulus_limbs, std::size_t operand_limbs);
 
-/// A kernel of a technique, which is a folder in src/modmul.
+/// A kernel of a technique: of a folder in src/modmul, or of what else is disqualified together.
 struct TestedKernel {
   const Backend& backend;
   const char* technique;
@@ -41,8 +42,9 @@ struct TestedKernel {
 };
 
 /// Tests the kernel on the device if this is its first use in this process: `find_wrong` runs it and returns
-/// what is wrong. A kernel that failed is not tested again, and its technique is not selected for the device
-/// any more. @throws DeviceError wrong_results; what `find_wrong` throws
+/// what is wrong. A kernel that failed, or that could not be compiled, is not tested again. The technique of
+/// one that failed is not selected for the device any more. `find_wrong` may test other kernels.
+/// @throws DeviceError wrong_results, no_device_code; what `find_wrong` throws
 void check_answers(const TestedKernel& tested, Device& device,
                    const std::function<std::string()>& find_wrong);
 

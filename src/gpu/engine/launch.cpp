@@ -25,6 +25,16 @@ LaunchShape item_launch(const Device& device, std::uint32_t words, std::uint32_t
 
 }  // namespace
 
+std::string shape_definitions(unsigned threads, unsigned per_thread, unsigned block) {
+  return " -DMM_THREADS=" + std::to_string(threads) + " -DMM_PER_THREAD=" + std::to_string(per_thread) +
+         " -DMM_BLOCK=" + std::to_string(block);
+}
+
+KernelId kernel_id(const Shape& shape) {
+  if (*shape.source == '\0') return shape.kernel;
+  return {shape.kernel, shape.source, shape_definitions(shape.threads, shape.per_thread, shape.block)};
+}
+
 LaunchShape program_launch(Device& device, const Shape& shape, std::size_t items) {
   const unsigned processors = device.properties().multiprocessors;
   const std::size_t lanes = items * shape.threads;
@@ -33,7 +43,7 @@ LaunchShape program_launch(Device& device, const Shape& shape, std::size_t items
   launch.block = static_cast<unsigned>(
       std::min<std::size_t>(shape.block, (per_processor + shape.step - 1) / shape.step * shape.step));
   launch.shared_bytes = shared_bytes(shape, launch.block);
-  const Kernel& kernel = device.kernel(shape.kernel);
+  const Kernel& kernel = device.kernel(kernel_id(shape));
   const unsigned resident = kernel.blocks_per_multiprocessor(launch.block, launch.shared_bytes) * processors;
   launch.grid = static_cast<unsigned>(
       std::min<std::size_t>(std::max(1u, resident), (lanes + launch.block - 1) / launch.block));

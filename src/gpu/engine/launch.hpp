@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "gpu/device.hpp"
 #include "gpu/kernels/garner_job.hpp"
@@ -15,6 +16,10 @@ namespace manymod::gpu {
 constexpr std::size_t shared_bytes(const Shape& shape, unsigned block) {
   return shape.block_shared_bytes + std::size_t{shape.shared_words} * block * sizeof(std::uint32_t);
 }
+
+/// The macros by which sources take a shape.
+std::string shape_definitions(unsigned threads, unsigned per_thread, unsigned block);
+KernelId kernel_id(const Shape& shape);
 
 /// The launch for `items` items. A small number of items is distributed over all multiprocessors, in blocks
 /// as small as the shape's step.

@@ -47,19 +47,19 @@ void Device::judge(const char* call, Status status) {
   opencl::check(call, status, static_cast<int>(index()));
 }
 
-const Kernel& Device::kernel(const std::string& name) {
+const Kernel& Device::kernel(const gpu::KernelId& id) {
   check_usable();
   const std::lock_guard lock(kernels_mutex_);
-  const auto known = kernels_.find(name);
+  const auto known = kernels_.find(id.name);
   if (known != kernels_.end()) return known->second;
   const ProgramBuilder builder(api(), context_, facts_, driver_.sources().kernels);
   KernelHandle handle = nullptr;
   try {
-    handle = builder.kernel(name);
+    handle = builder.kernel(id);
   } catch (const BuildFailure& failure) {
     throw DriverError(Fault::no_device_code, static_cast<int>(index()), failure.what());
   }
-  return kernels_.emplace(name, Kernel(*this, handle, name)).first->second;
+  return kernels_.emplace(id.name, Kernel(*this, handle, id.name)).first->second;
 }
 
 std::unique_ptr<gpu::Stream> Device::make_stream() { return std::make_unique<Stream>(*this); }

@@ -38,7 +38,7 @@ class Device final : public gpu::Device {
   ~Device() override;
 
   void check_usable() const override;
-  const Kernel& kernel(const std::string& name) override;
+  const Kernel& kernel(const gpu::KernelId& id) override;
   [[nodiscard]] std::unique_ptr<gpu::Stream> make_stream() override;
   /// In: a cl_command_queue of this device's context.
   [[nodiscard]] std::unique_ptr<gpu::Stream> borrow_stream(void* native_handle) override;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
@@ -28,11 +29,13 @@ class FactReader {
  public:
   explicit FactReader(const DriverApi& api) : api_(api) {}
 
+  // In the order of the drivers, but CPUs last: "opencl:0" is a GPU wherever there is one.
   [[nodiscard]] std::vector<DeviceFacts> all() const {
     std::vector<DeviceFacts> found;
     for (const PlatformHandle platform : platforms()) {
       for (const DeviceHandle device : devices(platform)) found.push_back(facts(platform, device));
     }
+    std::ranges::stable_partition(found, [](const DeviceFacts& facts) { return !facts.is_cpu; });
     return found;
   }
 

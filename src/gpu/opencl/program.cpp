@@ -7,28 +7,19 @@
 namespace manymod::opencl {
 namespace {
 
-constexpr std::string_view kOwnKernels = "gpu/opencl/kernels/";
-constexpr std::string_view kOnCurves = "ecc_";
+constexpr std::string_view kOwnKernels = "gpu/opencl/kernels/", kOwn = "mm_";
 constexpr std::size_t kMostLog = 2000;  // characters of a compiler's messages in an error
 
-// The source of kernel "mm_<rest>".
-std::string_view own_source(std::string_view rest, std::span<const KernelSource> sources) {
+// The source of kernel "mm_<rest>"; empty if there is none.
+std::string_view own_source(std::string_view name, std::span<const KernelSource> sources) {
+  if (!name.starts_with(kOwn)) return {};
+  const std::string_view rest = name.substr(kOwn.size());
   for (const KernelSource& source : sources) {
     if (source.name.starts_with(kOwnKernels) && rest.starts_with(source.name.substr(kOwnKernels.size()))) {
       return source.name;
     }
   }
   return {};
-}
-
-// The options of kernel "ecc_<a><bits>_<part>".
-std::string curve_options(std::string_view name) {
-  name.remove_prefix(kOnCurves.size());
-  const std::size_t bits = name.find_first_of("0123456789"), end = name.find('_');
-  if (end == std::string_view::npos || bits > end) return {};
-  return " -DMM_A_" + std::string(name.substr(0, bits)) +
-         " -DMM_FIELD_BITS=" + std::string(name.substr(bits, end - bits)) + " -DMM_PART_" +
-         std::string(name.substr(end + 1));
 }
 
 }  // namespace
@@ -40,37 +31,20 @@ struct ProgramBuilder::Recipe {
   std::string options;
 };
 
-ProgramBuilder::Recipe ProgramBuilder::recipe(const std::string& name) const {
-  constexpr std::string_view kOwn = "mm_";
-  Recipe recipe{name, {}, "-cl-std=CL1.2 -DMM_KERNEL=" + name};
-  std::string source;
-  if (name.starts_with(kOwn)) {
-    source = own_source(std::string_view(name).substr(kOwn.size()), sources_);
-  } else if (name.starts_with(kOnCurves)) {
-    source = "ecc/opencl/kernels";
-    recipe.options += curve_options(name);
-  } else {
-    const std::size_t shape = name.rfind('_'), digits = name.rfind('x');
-    if (shape == std::string::npos || digits == std::string::npos || digits < shape) {
-      throw BuildFailure("this build of manymod has no kernel " + name);
-    }
-    source = "modmul/" + name.substr(0, shape) + "/kernels";
-    recipe.options += " -DMM_THREADS=" + name.substr(shape + 1, digits - shape - 1) +
-                      " -DMM_PER_THREAD=" + name.substr(digits + 1) +
-                      " -DMM_BLOCK=" + std::to_string(kWorkGroup);
-  }
-  if (device_.is_cpu) recipe.options += " -DMM_ON_CPU=1";
+ProgramBuilder::Recipe ProgramBuilder::recipe(const gpu::KernelId& id) const {
+  const std::string_view source = id.source.empty() ? own_source(id.name, sources_) : id.source;
   const auto found = std::ranges::find(sources_, source, &KernelSource::name);
-  if (found == sources_.end()) throw BuildFailure("this build of manymod has no kernel " + name);
-  recipe.source = found->text;
+  if (found == sources_.end()) throw BuildFailure("this build of manymod has no kernel " + id.name);
+  Recipe recipe{id.name, found->text, "-cl-std=CL1.2 -DMM_KERNEL=" + id.name + id.definitions};
+  if (device_.is_cpu) recipe.options += " -DMM_ON_CPU=1";
   return recipe;
 }
 
-KernelHandle ProgramBuilder::kernel(const std::string& name) const {
-  const Recipe how = recipe(name);
+KernelHandle ProgramBuilder::kernel(const gpu::KernelId& id) const {
+  const Recipe how = recipe(id);
   const ProgramHandle program = build(how);
   Status status = kSuccess;
-  const KernelHandle kernel = api_.create_kernel(program, name.c_str(), &status);
+  const KernelHandle kernel = api_.create_kernel(program, id.name.c_str(), &status);
   check(api_.create_kernel.name(), status);
   api_.release_program(program);  // the kernel keeps it
   return kernel;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/kernel.hpp"
 #include "gpu/opencl/binary_cache.hpp"
 #include "gpu/opencl/driver.hpp"
 
@@ -28,12 +29,10 @@ class ProgramBuilder {
         sources_(sources),
         cache_(BinaryCache::of_environment()) {}
 
-  /// Lives as long as the process. Kernel "mm_<name>" is in gpu/opencl/kernels/, in the file whose name
-  /// <name> begins with; kernel "<technique>_<threads>x<digits>" is that shape of
-  /// modmul/<technique>/kernels.cl; kernel "ecc_<a><bits>_<part>" is that part of ecc/opencl/kernels.cl for
-  /// fields of that many bits.
+  /// Lives as long as the process. Kernel "mm_<name>" without a source is in gpu/opencl/kernels/, in the file
+  /// whose name <name> begins with.
   /// @throws BuildFailure, DriverError
-  [[nodiscard]] KernelHandle kernel(const std::string& name) const;
+  [[nodiscard]] KernelHandle kernel(const gpu::KernelId& id) const;
 
  private:
   struct Recipe;
@@ -44,7 +43,7 @@ class ProgramBuilder {
   std::span<const KernelSource> sources_;
   BinaryCache cache_;
 
-  [[nodiscard]] Recipe recipe(const std::string& name) const;
+  [[nodiscard]] Recipe recipe(const gpu::KernelId& id) const;
   [[nodiscard]] ProgramHandle build(const Recipe& recipe) const;
   [[nodiscard]] ProgramHandle from_source(const Recipe& recipe) const;
   /// Null if the driver does not take the binary.

@@ -26,6 +26,8 @@ struct Shape {
   /// In constant time, kernels select the table elements of that many digits together, and store them in as
   /// many slots after their own slots; 0 if they select each element when it is needed.
   unsigned selections = 0;
+  /// See KernelId::source; the source takes the shape by macros.
+  const char* source = "";
 
   /// Table slots that follow the program's slots; `scan`: in constant time.
   [[nodiscard]] constexpr unsigned more_slots(bool scan) const {

@@ -17,7 +17,8 @@ constexpr gpu::Shape shape(const char* kernel, unsigned words) {
           .words = words,
           .radix_bits = 32 * words,
           .lane_words = words,
-          .step = kBlock};
+          .step = kBlock,
+          .source = "modmul/cios32/kernels"};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "gpu/engine/launch.hpp"
 #include "modmul/division32/host_rows.hpp"
 #include "modmul/division32/range_run.hpp"
 #include "repr/wipe.hpp"
@@ -111,7 +112,9 @@ void RowRun::launch() const {
     const unsigned groups = kWordsOfUnit / (kNumbers * shape.words * kWorkItems);
     launch.grid = std::min(launch.grid, std::max(1u, groups) * device.properties().multiprocessors);
   }
-  device.kernel(shape.kernel).launch(workspace_.stream(), launch, job_);
+  const gpu::KernelId kernel(shape.kernel, "modmul/division32/kernels",
+                             gpu::shape_definitions(1, shape.words, kWorkItems));
+  device.kernel(kernel).launch(workspace_.stream(), launch, job_);
 }
 
 void RowRun::run() {

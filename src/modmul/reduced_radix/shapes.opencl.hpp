@@ -44,7 +44,8 @@ constexpr gpu::Shape make_shape(const char* kernel, unsigned threads, unsigned p
           .radix_bits = radix_bits,
           .lane_words = per_thread,
           .shared_words = threads > 1 ? kExchanged * per_thread : 0,
-          .step = kBlock};
+          .step = kBlock,
+          .source = "modmul/reduced_radix/kernels"};
 }
 
 }  // namespace manymod::reduced_radix

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Powers by variants on an OpenCL device: whole calls with arrays of the host, compared with the CPU's.
+
+    MANYMOD_OPENCL_SECRET=1 python bench/opencl/power_calls.py --model H100 --output FILE.json
+
+Exponents are as long as the moduli, and each item has its own modulus. The device is the first one with
+OpenCL whose model contains what --model says. The first call compiles kernels and is not timed. A rate is
+that of the fastest of the repetitions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import manymod
+
+VARIANTS = ("rns_float.half.opencl.t1", "reduced_radix.opencl.t1", "cios32.opencl.t1")
+#: Items of a call by the bits of the moduli: several waves of a large GPU.
+ITEMS = {512: 262_144, 1024: 65_536, 2048: 16_384}
+
+
+def operands(bits: int, items: int) -> tuple[Any, Any, Any]:
+    """Return bases, exponents and odd moduli."""
+    random = np.random.default_rng(bits)
+    x, y, n = (random.integers(0, 2**64, (items, bits // 64), dtype=np.uint64) for _ in range(3))
+    n[:, 0] |= np.uint64(1)
+    n[:, -1] |= np.uint64(1 << 63)
+    return x, y, n
+
+
+def measured(
+    numbers: tuple[Any, Any, Any], device: str, variant: str | None = None, *, secret: bool = False
+) -> tuple[float, Any]:
+    """Return how many seconds a call takes, and its results."""
+    start = time.perf_counter()
+    results = manymod.powmod(*numbers, device=device, variant=variant, secret=secret)
+    return time.perf_counter() - start, results
+
+
+def main() -> None:
+    """Write the report."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", default="", help="default: that of the first OpenCL device")
+    parser.add_argument("--bits", type=int, action="append", choices=list(ITEMS))
+    parser.add_argument("--variant", action="append", help=f"default: {', '.join(VARIANTS)}")
+    parser.add_argument("--items", type=int, help=f"default: {ITEMS}")
+    parser.add_argument("--repetitions", type=int, default=2)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    devices = [device for device in manymod.devices() if device.backend == "opencl"]
+    chosen = next((device for device in devices if options.model in device.model), None)
+    if chosen is None:
+        parser.error(f"no such device among {[device.model for device in devices]}")
+    report_rows = []
+    for bits in options.bits or ITEMS:
+        items = options.items or ITEMS[bits]
+        numbers = operands(bits, items)
+        x, y, n = (rows[:64] for rows in numbers)
+        on_cpu, expected = measured(numbers, "cpu")
+        for variant in options.variant or VARIANTS:
+            for secret in (False, True):
+                first, _ = measured((x, y, n), chosen.name, variant, secret=secret)
+                calls = [
+                    measured(numbers, chosen.name, variant, secret=secret) for _ in range(options.repetitions)
+                ]
+                row = {
+                    "bits": bits,
+                    "variant": variant,
+                    "secret": secret,
+                    "items": items,
+                    "per_second": round(items / min(seconds for seconds, _ in calls)),
+                    "cpu_per_second": round(items / on_cpu),
+                    "first_call_s": round(first, 3),
+                    "right": all(np.array_equal(results, expected) for _, results in calls),
+                }
+                report_rows.append(row)
+                print(json.dumps(row), flush=True)
+    if options.output is not None:
+        report = {"device": chosen.model, "threads": manymod.get_threads(), "rows": report_rows}
+        options.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
