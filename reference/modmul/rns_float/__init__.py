@@ -11,5 +11,6 @@ module                 contents
 ``channels``           the four representations of a residue in the paper of Moss, Page and Smart
 ``staged``             Montgomery multiplication over such channels, in the six stages of that paper
 ``centred``            the arithmetic of the CUDA kernels: remainders of either sign, no corrections
+``summed``             the multiplication of the OpenCL kernels: digits by sums of products
 =====================  ==============================================================================
 """

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -47,6 +48,35 @@ opencl::Status lose_device(opencl::QueueHandle, opencl::KernelHandle, std::uint3
                            const std::size_t*, const std::size_t*, std::uint32_t, const opencl::EventHandle*,
                            opencl::EventHandle*) {
   return -36;  // CL_INVALID_COMMAND_QUEUE
+}
+
+// Of a GPU behind each driver's own devices, of which nothing but its type is known.
+opencl::DeviceHandle added_gpu() {
+  static int gpu = 0;
+  return reinterpret_cast<opencl::DeviceHandle>(&gpu);
+}
+
+opencl::Status list_another(opencl::PlatformHandle platform, opencl::Bits type, std::uint32_t most,
+                            opencl::DeviceHandle* devices, std::uint32_t* count) {
+  std::uint32_t own_devices = 0;
+  const auto list = own<decltype(&list_another)>("clGetDeviceIDs");
+  opencl::Status status = list(platform, type, 0, nullptr, &own_devices);
+  if (status == opencl::kSuccess && devices != nullptr && most > own_devices) {
+    status = list(platform, type, own_devices, devices, nullptr);
+    devices[own_devices] = added_gpu();
+  }
+  if (count != nullptr) *count = own_devices + 1;
+  return status;
+}
+
+opencl::Status describe_another(opencl::DeviceHandle device, opencl::Info info, std::size_t bytes,
+                                void* value, std::size_t* needed) {
+  if (device != added_gpu()) {
+    return own<decltype(&describe_another)>("clGetDeviceInfo")(device, info, bytes, value, needed);
+  }
+  if (info != opencl::kDeviceType) return -30;   // CL_INVALID_VALUE
+  *static_cast<opencl::Bits*>(value) = 1U << 2;  // CL_DEVICE_TYPE_GPU
+  return opencl::kSuccess;
 }
 
 class OpenclFaults : public OpenclTest {
@@ -114,6 +144,17 @@ TEST_F(OpenclFaults, BinariesAreCachedAndDamageIsHarmless) {
   replace("clCreateProgramWithBinary", address(refuse_binaries));
   EXPECT_EQ(power("opencl", kVariant), MM_OK) << message_;
   EXPECT_EQ(built_from_source, 3 * built);
+}
+
+TEST_F(OpenclFaults, GpusComeBeforeCpus) {
+  DriverSources sources;
+  sources.replaced_functions = {{"clGetDeviceIDs", address(list_another)},
+                                {"clGetDeviceInfo", address(describe_another)}};
+  Driver::use(sources);
+  const auto devices = Driver::current().devices();
+  ASSERT_GT(devices.size(), 1U);
+  EXPECT_FALSE(devices.front().is_cpu);
+  EXPECT_TRUE(std::ranges::is_sorted(devices, {}, &opencl::DeviceFacts::is_cpu));
 }
 
 TEST_F(OpenclFaults, CompilerThatFails) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gpu/engine/engine_helpers.hpp"
+#include "modmul/rns_float/bases.hpp"
 #include "support/opencl_fixture.hpp"
 
 namespace manymod::testing {
@@ -78,6 +79,22 @@ TEST_F(OpenclEngine, DigitsOfAReducedRadix) {
     check_on_opencl(Op::powmod, {x, y, n}, Timing::secret, variant);
     check_on_opencl(Op::mulmod, {x, y, n}, Timing::public_, variant);
   }
+}
+
+// Also with moduli that share a factor with a base, which others compute.
+TEST_F(OpenclEngine, ResiduesInBinary32) {
+  CudaNumbers numbers(7);
+  constexpr const char* kVariant = "rns_float.half.opencl.t1";
+  constexpr std::size_t kItems = 70, kWidth = 8;
+  Batch n = numbers.odd_moduli(kItems, kWidth), one_n = numbers.odd_moduli(1, kWidth);
+  for (const std::size_t refused : {std::size_t{3}, kItems - 1}) {
+    std::fill(n[refused].begin(), n[refused].end(), 0);
+    n[refused][0] = std::uint64_t{rns::Half512::kB[5]} * rns::Half512::kB[6];
+  }
+  const Batch x = numbers.some(kItems, kWidth), y = numbers.some(kItems, 1);
+  check_on_opencl(Op::powmod, {x, y, n}, Timing::public_, kVariant);
+  check_on_opencl(Op::powmod, {x, y, one_n}, Timing::secret, kVariant);
+  check_on_opencl(Op::mulmod, {x, numbers.some(1, kWidth + 1), n}, Timing::public_, kVariant);
 }
 
 TEST_F(OpenclEngine, FixedBases) {
