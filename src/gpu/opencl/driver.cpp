@@ -35,7 +35,8 @@ class FactReader {
     for (const PlatformHandle platform : platforms()) {
       for (const DeviceHandle device : devices(platform)) found.push_back(facts(platform, device));
     }
-    std::ranges::stable_partition(found, [](const DeviceFacts& facts) { return !facts.is_cpu; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const DeviceFacts& a, const DeviceFacts& b) { return !a.is_cpu && b.is_cpu; });
     return found;
   }
 
