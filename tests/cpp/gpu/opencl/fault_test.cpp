@@ -24,6 +24,7 @@ using opencl::Driver;
 using opencl::DriverSources;
 
 int built_from_source = 0;
+bool builds_fail = false;
 
 opencl::ProgramHandle count_builds(opencl::ContextHandle context, std::uint32_t count, const char** texts,
                                    const std::size_t* lengths, opencl::Status* status) {
@@ -103,12 +104,13 @@ class OpenclFaults : public OpenclTest {
     Driver::use(sources);
   }
 
-  // 3^5 mod 10^18 + 9, one item; MM_OK if the result is right.
-  static mm_status power(const std::string& device, const std::string& variant = "") {
+  // 3^5 modulo 10^18 + 9 or, with more limbs, modulo a power of 2 more; one item. MM_OK if the result is
+  // right.
+  static mm_status power(const std::string& device, const std::string& variant = "", std::size_t limbs = 1) {
     try {
-      Plan plan(Op::powmod, 64, ModulusKind::each, Timing::public_, {device, variant, 0});
-      Batch x(1, 1), y(1, 1), n(1, 1);
-      x[0][0] = 3, y[0][0] = 5, n[0][0] = 1000000000000000009;
+      Plan plan(Op::powmod, 64 * limbs, ModulusKind::each, Timing::public_, {device, variant, 0});
+      Batch x(1, 1), y(1, 1), n(1, limbs);
+      x[0][0] = 3, y[0][0] = 5, n[0][limbs - 1] = 1, n[0][0] = 1000000000000000009;
       const Batch r = plan.run({x, y, n});
       return r[0][0] == 243 ? MM_OK : MM_ERR_INTERNAL;
     } catch (const Error& error) {
@@ -162,6 +164,24 @@ TEST_F(OpenclFaults, CompilerThatFails) {
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
   EXPECT_NE(message_.find("cannot compile"), std::string::npos) << message_;
   expect_failover();
+}
+
+opencl::Status fail_to_build_at_first(opencl::ProgramHandle program, std::uint32_t count,
+                                      const opencl::DeviceHandle* devices, const char* options, void* notify,
+                                      void* data) {
+  if (builds_fail) return fail_to_build(program, count, devices, options, notify, data);
+  return own<decltype(&fail_to_build_at_first)>("clBuildProgram")(program, count, devices, options, notify,
+                                                                  data);
+}
+
+TEST_F(OpenclFaults, CompilerThatFailsAtOneWidth) {
+  replace("clBuildProgram", address(fail_to_build_at_first));
+  builds_fail = true;
+  EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
+  builds_fail = false;
+  EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
+  EXPECT_NE(message_.find("cannot compile cios32_1x4"), std::string::npos) << message_;
+  EXPECT_EQ(power("opencl", kVariant, 3), MM_OK) << message_;
 }
 
 std::size_t opencl_devices() {
