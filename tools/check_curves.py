@@ -86,6 +86,38 @@ def check_exchange(name: str, device: str, items: int) -> Iterator[str]:
         yield f"{name}: shared secrets differ"
 
 
+def check_sm2_exchange(device: str, items: int) -> Iterator[str]:
+    """Give a line if keys of SM2 key exchanges differ."""
+    pairs = [ecc.SM2.generate(items, device="cpu") for _ in range(4)]
+    own, ephemeral = (pair[0] for pair in pairs[:2])
+    keys, points = (pair[1] for pair in pairs[2:])
+    found, expected = (
+        ecc.SM2.sm2_exchange(own, ephemeral, keys, points, confirm=True, device=where)
+        for where in (device, "cpu")
+    )
+    if not (found == expected).all():
+        yield "SM2: exchanged keys differ"
+
+
+def check_points(name: str, device: str, items: int, source: random.Random) -> Iterator[str]:
+    """Give a line if sums of two points, or of multiples of many, differ."""
+    curve = getattr(ecc, name)
+    points, others = (curve.generate(items, device="cpu")[1] for _ in range(2))
+    others[::5] = points[::5]
+    cases = {
+        "random": [source.randrange(1 << 250) for _ in range(items)],
+        "equal": [source.randrange(1 << 250)] * items,
+        "short": [source.randrange(40) for _ in range(items)],
+    }
+    sums = [curve.add(points, others, device=where) for where in (device, "cpu")]
+    if not (sums[0] == sums[1]).all():
+        yield f"{name}: sums of two points differ"
+    for title, scalars in cases.items():
+        found, expected = (curve.msm(scalars, others, device=where) for where in (device, "cpu"))
+        if bytes(found) != bytes(expected):
+            yield f"{name}, {title} scalars: sums of multiples differ"
+
+
 def timed(title: str, differences: Iterator[str]) -> int:
     """Print what is different, or why nothing is; return differences."""
     begin = time.perf_counter()
@@ -109,8 +141,11 @@ def main() -> int:
     failures = 0
     for name in arguments.curves:
         failures += timed(name, check(name, arguments.device, arguments.items, source))
+        points = check_points(name, arguments.device, arguments.items, source)
+        failures += timed(f"{name}, sums", points)
     for name in EXCHANGES:
         failures += timed(f"{name}, exchange", check_exchange(name, arguments.device, arguments.items))
+    failures += timed("SM2 key exchange", check_sm2_exchange(arguments.device, arguments.items))
     return int(failures != 0)
 
 

@@ -12,6 +12,7 @@
 #include "abi/enum_value.hpp"
 #include "abi/last_error.hpp"
 #include "core/status_error.hpp"
+#include "ecc/device_schemes.hpp"
 #include "ecc/plan.hpp"
 #include "exec/executor.hpp"
 
@@ -111,7 +112,11 @@ class CallRun {
 
   /// Whether the GPUs of an engine compute the points of a task.
   [[nodiscard]] static bool computes_points(const PointEngine& gpu, Task task) {
-    if (task.op == MM_ECC_SUM || task.op == MM_ECC_ADD) return false;
+    if (task.op == MM_ECC_SUM || task.op == MM_ECC_ADD) {
+      RowCall call;
+      call.operation = task.op == MM_ECC_SUM ? RowOperation::sum : RowOperation::add;
+      return gpu.device_schemes() != nullptr && gpu.device_schemes()->offers(call);
+    }
     const bool is_public = is_verification(task.op) || task.op == MM_ECC_RECOVER || task.op == MM_ECC_POINT;
     return is_public || gpu.takes_secrets();
   }
@@ -139,12 +144,15 @@ class CallRun {
     const bool is_shorter = is_der || may_be_infinite ||
                             result_bytes(task, engines.curve(), checked_.inputs) < checked_.row_bytes;
     if (on_gpu && (!on_cpu || gains_by_gpu())) {
-      return {count, std::move(items), std::move(on_gpu), gpu->granularity(), gpu->gpus(), is_shorter};
+      const std::size_t granularity = (is_sum() ? kGranulesOfSum : 1) * gpu->granularity();
+      return {count, std::move(items), std::move(on_gpu), granularity, gpu->gpus(), is_shorter};
     }
     const std::size_t granularity = is_sum() ? sum_granularity(count) : cpu->granularity();
     return {count, std::move(items), std::move(on_cpu), granularity, 0, is_shorter};
   }
 
+  /// The sums of buckets take longer than those of a few terms.
+  static constexpr std::size_t kGranulesOfSum = 4;
   /// Of many terms, a set of buckets gets so many, if every thread gets some.
   [[nodiscard]] std::size_t sum_granularity(std::size_t terms) const {
     constexpr std::size_t kTermsOfBuckets = 4096;

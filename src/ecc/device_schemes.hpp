@@ -36,7 +36,7 @@ struct EcdsaVerification {
 };
 
 /// What a call on byte strings computes.
-enum class RowOperation : std::uint8_t { public_key, exchange, sign, verify, recover };
+enum class RowOperation : std::uint8_t { public_key, exchange, sign, verify, recover, add, sum };
 
 /// A call from byte strings to byte strings, as the C ABI has them (manymod/ecc.h), all of the lengths that
 /// the curve's have. A member is used where the operation has such an operand.
@@ -44,9 +44,10 @@ struct RowCall {
   static constexpr std::size_t kMostMessage = 256, kMostPrefix = 512;
 
   RowOperation operation = RowOperation::public_key;
-  ByteRows secret;  ///< private keys
+  ByteRows secret;  ///< private keys; of sums scalars, any numbers
   /// Public keys, those of SEC 1 uncompressed or compressed; of recovery the compressed points of nonces.
   ByteRows point;
+  ByteRows second;  ///< of additions the other points, likewise
   /// Of ECDSA the leftmost bytes of digests, no more than a scalar has; of EdDSA, BIP 340 and SM2
   /// messages, of at most kMostMessage bytes.
   ByteRows message;
@@ -69,12 +70,15 @@ struct RowCall {
   std::uint8_t* result = nullptr;                          ///< result_size bytes of item i at i result_stride
   std::size_t result_stride = 0, result_size = 0;
   std::uint8_t* ok = nullptr;  ///< verdicts
+  /// Of sums, which have no result else: the sum of scalar times point over the items that were done.
+  PointResults sum;
   /// In: 1 for items that are to be computed, else 0. Out: 1 for those that were, with operands that are what
   /// they should be. The others have a result of zeros or none, and are to be computed elsewhere.
   std::uint8_t* done = nullptr;
 
   [[nodiscard]] bool is_secret() const {
-    return operation != RowOperation::verify && operation != RowOperation::recover;
+    return operation == RowOperation::public_key || operation == RowOperation::exchange ||
+           operation == RowOperation::sign;
   }
 };
 
@@ -88,7 +92,7 @@ class DeviceSchemes {
   /// Whether it computes such calls, whatever the items are.
   [[nodiscard]] virtual bool offers(const RowCall& call) const = 0;
   /// Computes the items of a call that it offers. Items that are not done: see RowCall::done. Constant-time
-  /// but for verification and recovery.
+  /// but for verification, recovery, additions and sums.
   virtual void run(const RowCall& call, ItemRange items, const StopToken& stop) const = 0;
 
   // The following are for Weierstrass curves.

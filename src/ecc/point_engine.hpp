@@ -48,7 +48,16 @@ struct ItemRange {
 };
 
 /// What an engine is asked for, for estimates of time.
-enum class PointOperation : std::uint8_t { multiply_base, multiply, multiply_two, ladder, add, lift, check };
+enum class PointOperation : std::uint8_t {
+  multiply_base,
+  multiply,
+  multiply_two,
+  ladder,
+  add,
+  lift,
+  check,
+  sum,  ///< of a term of many
+};
 
 class DeviceSchemes;
 

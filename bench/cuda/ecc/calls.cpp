@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t kRepetitions = 5;
 constexpr std::size_t kDigestBytes = 32;
+/// Items whose results are compared with the processor's.
+constexpr std::size_t kCompared = 2000;
 
 void check(mm_status status) {
   if (status != MM_OK) throw std::runtime_error(mm_last_error());
@@ -46,6 +48,13 @@ mm_bytes_view rows_of(const Bytes& bytes, std::size_t size) {
   return view;
 }
 
+struct Operation {
+  mm_ecc_op op;
+  bool check = true;            ///< of signatures that are made
+  bool has_one_scalar = false;  ///< of sums: all terms are in the same buckets
+};
+constexpr std::array<Operation, 3> kSums{{{MM_ECC_ADD}, {MM_ECC_SUM}, {MM_ECC_SUM, true, true}}};
+
 /// The operands and results of calls on one curve, of as many items as the longest one has.
 class Calls {
  public:
@@ -66,17 +75,23 @@ class Calls {
     for (std::size_t i = 0; i < secrets_.size(); i += info_.secret_bytes) secrets_[i] = 0;
     check_results({MM_ECC_PUBLIC_KEY}, keys_, info_.public_bytes, most);
     if (info_.signature_bytes != 0) check_results({MM_ECC_SIGN}, signatures_, info_.signature_bytes, most);
+    if (info_.form == MM_ECC_MONTGOMERY) return;
+    others_ = keys_;
+    std::rotate(others_.begin(), others_.begin() + static_cast<std::ptrdiff_t>(info_.public_bytes),
+                others_.end());
+    for (const Operation& op : kSums) compare(op, most);
   }
 
   void measure(std::size_t count, bool on_gpu_only, std::vector<Json>& rows) {
     std::vector<Operation> operations;
-    operations.reserve(5);
+    operations.reserve(8);
     operations.push_back({MM_ECC_PUBLIC_KEY});
     if (info_.signature_bytes != 0) {
       for (const bool check : {true, false}) operations.push_back({MM_ECC_SIGN, check});
       operations.push_back({MM_ECC_VERIFY});
     }
     if (info_.form != MM_ECC_EDWARDS) operations.push_back({MM_ECC_EXCHANGE});
+    if (info_.form != MM_ECC_MONTGOMERY) operations.insert(operations.end(), kSums.begin(), kSums.end());
     for (const Operation op : operations) {
       for (const bool on_gpu : {false, true}) {
         if (on_gpu_only && !on_gpu) continue;
@@ -109,16 +124,11 @@ class Calls {
   [[nodiscard]] bool right() const { return right_; }
 
  private:
-  struct Operation {
-    mm_ecc_op op;
-    bool check = true;  ///< of signatures that are made
-  };
-
   const KernelRates& kernels_;
   const mm_ecc_curve* curve_ = nullptr;
   mm_ecc_curve_info info_{};
   Plan cpu_, gpu_;
-  Bytes secrets_, digests_, keys_, signatures_, results_;
+  Bytes secrets_, digests_, keys_, others_, signatures_, results_;
   std::vector<std::uint8_t> ok_;
   bool right_ = true;
 
@@ -130,6 +140,10 @@ class Calls {
         return operation.check ? "call_sign" : "call_sign_unchecked";
       case MM_ECC_VERIFY:
         return "call_verify";
+      case MM_ECC_ADD:
+        return "call_add";
+      case MM_ECC_SUM:
+        return operation.has_one_scalar ? "call_sum_one_scalar" : "call_sum";
       default:
         return "call_exchange";
     }
@@ -153,6 +167,9 @@ class Calls {
         return seconds("sign_rfc6979") + (operation.check ? base : 0);
       case MM_ECC_VERIFY:
         return seconds(is_edwards ? "two" : "verify");
+      case MM_ECC_ADD:
+      case MM_ECC_SUM:
+        return 0;
       default:
         return seconds(info_.form == MM_ECC_MONTGOMERY ? "ladder" : "multiply");
     }
@@ -177,7 +194,9 @@ class Calls {
       call.prehashed = info_.form == MM_ECC_WEIERSTRASS ? 1 : 0;
       if (call.prehashed != 0) call.scheme = MM_ECC_ECDSA;
     }
-    if (op != MM_ECC_VERIFY) call.secret = some(secrets_, info_.secret_bytes);
+    if (op != MM_ECC_VERIFY && op != MM_ECC_ADD) call.secret = some(secrets_, info_.secret_bytes);
+    if (operation.has_one_scalar) call.secret.count = 1;
+    if (op == MM_ECC_ADD) call.second = some(others_, info_.public_bytes);
     if (op != MM_ECC_SIGN && op != MM_ECC_PUBLIC_KEY) call.point = some(keys_, info_.public_bytes);
     if (op == MM_ECC_VERIFY) {
       call.signature = some(signatures_, info_.signature_bytes);
@@ -187,17 +206,25 @@ class Calls {
       const std::size_t size = op == MM_ECC_SIGN       ? info_.signature_bytes
                                : op == MM_ECC_EXCHANGE ? info_.coordinate_bytes
                                                        : info_.public_bytes;
-      results_.resize(count * size);
-      call.output = {results_.data(), count, size, nullptr};
+      const std::size_t rows = op == MM_ECC_SUM ? 1 : count;
+      results_.resize(rows * size);
+      call.output = {results_.data(), rows, size, nullptr};
     }
     check(mm_ecc_run(plan, &call));
     if (op == MM_ECC_VERIFY)
       right_ = right_ && std::ranges::count(ok_, 1) == static_cast<std::ptrdiff_t>(count);
   }
 
+  /// Whether the GPU's results are the processor's.
+  void compare(Operation op, std::size_t count) {
+    run(cpu_.get(), op, count);
+    const Bytes expected = results_;
+    run(gpu_.get(), op, count);
+    right_ = right_ && results_ == expected;
+  }
   /// The results of all items by the GPU, of which those of the first ones are compared with the processor's.
   void check_results(Operation op, Bytes& to, std::size_t size, std::size_t most) {
-    const std::size_t few = std::min<std::size_t>(most, 2000);
+    const std::size_t few = std::min(most, kCompared);
     run(cpu_.get(), op, few);
     const Bytes expected = results_;
     run(gpu_.get(), op, most);

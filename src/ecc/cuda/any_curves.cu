@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/cuda/any_curve.cuda.hpp"
+#include "ecc/cuda/any_sums.cuda.hpp"
 #include "ecc/cuda/kernels.cuh"
 
 #define MM_ANY_KERNELS(name, Curve, Hash)                                                     \
@@ -7,6 +8,7 @@
   MM_POINT_KERNEL(ecc_##name##_two, 2, PointJob, multiply_two_any<Curve>(job, item))          \
   MM_POINT_KERNEL(ecc_##name##_check, 2, PointJob, check_point_any<Curve>(job, item))         \
   MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise_any<Curve>(job, thread))          \
+  MM_SUM_KERNELS(name, AnySums<Curve>, 2)                                                     \
   MM_SCALAR_KERNELS(name, Curve)                                                              \
   MM_POINT_KERNEL(ecc_##name##_decode, 1, DecodeJob, decode_compressed_any<Curve>(job, item)) \
   MM_POINT_KERNEL(ecc_##name##_compare, 1, VerifyCompareJob, compare_x_any<Curve>(job, item)) \

@@ -4,6 +4,7 @@
 
 #include "ecc/device/jobs.hpp"
 #include "ecc/device/row_jobs.hpp"
+#include "ecc/device/sum_jobs.hpp"
 
 namespace manymod::ecc::cuda {
 using namespace device;  // NOLINT(google-build-using-namespace)

@@ -5,6 +5,7 @@
 #include "ecc/cuda/decoding.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
+#include "ecc/cuda/sums.cuda.hpp"
 
 namespace manymod::ecc::cuda {
 
@@ -56,6 +57,11 @@ __device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * b
   MM_SCALAR_KERNELS(name, Curve)                                                          \
   MM_POINT_KERNEL(ecc_##name##_decode, 1, DecodeJob, decode_compressed<Curve>(job, item)) \
   MM_POINT_KERNEL(ecc_##name##_compare, 1, VerifyCompareJob, compare_x<Curve>(job, item))
+
+// Sums of affine points, and of those. Sums: see sums.cuda.hpp.
+#define MM_SUM_KERNELS(name, Sums, kBlocks)                                          \
+  MM_POINT_KERNEL(ecc_##name##_terms, kBlocks, SumJob, (sum_terms<Sums>(job, item))) \
+  MM_POINT_KERNEL(ecc_##name##_points, kBlocks, SumJob, (sum_points<Sums>(job, item)))
 
 // Nonces of RFC 6979, and hedged ones.
 #define MM_NONCE_KERNELS(name, Curve, Hash)                                                \

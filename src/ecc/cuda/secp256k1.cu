@@ -3,6 +3,7 @@
 #include "ecc/cuda/schnorr.cuda.hpp"
 
 MM_POINT_KERNELS(secp256k1, Secp256k1, 4, 4)
+MM_SUM_KERNELS(secp256k1, JacobianSums<Secp256k1>, 4)
 MM_ECDSA_KERNELS(secp256k1, Secp256k1)
 MM_NONCE_KERNELS(secp256k1, Secp256k1, Sha256)
 

@@ -3,6 +3,7 @@
 #include "ecc/cuda/schnorr.cuda.hpp"
 
 MM_POINT_KERNELS(sm2, Sm2, 3, 4)
+MM_SUM_KERNELS(sm2, JacobianSums<Sm2>, 4)
 MM_ECDSA_KERNELS(sm2, Sm2)
 MM_NONCE_KERNELS(sm2, Sm2, Sm3)
 

@@ -37,12 +37,12 @@ void Chunk::begin(std::size_t first, std::uint32_t count, const ItemBytes& bytes
   count_ = count;
   used_ = pinned_used_ = operands_end_ = 0;
   results_.clear();
-  const std::size_t needed = bytes.device * count + kMostArrays * kAlignment;
+  const std::size_t needed = bytes.device * count + bytes.chunk_device + kMostArrays * kAlignment;
   if (memory_.bytes() < needed) {
     memory_ = gpu::DeviceBuffer();
     memory_ = gpu::DeviceBuffer(device_, needed);
   }
-  const std::size_t pinned = bytes.pinned * count + kMostArrays * kAlignment;
+  const std::size_t pinned = bytes.pinned * count + bytes.chunk_pinned + kMostArrays * kAlignment;
   if (pinned_.bytes() < pinned) {
     pinned_ = gpu::PinnedBuffer();
     pinned_ = gpu::PinnedBuffer(device_, pinned);
@@ -85,7 +85,7 @@ Strings Chunk::upload(const ByteRows& rows) {
 void Chunk::add_result(const void* device, void* to, std::size_t stride, std::size_t size) {
   if (to == nullptr) return;
   auto* const first = static_cast<std::uint8_t*>(to) + first_ * stride;
-  results_.push_back({device, take_pinned(count_ * size), first, size, stride});
+  results_.push_back({device, take_pinned(count_ * size), first, size, stride, count_});
 }
 
 RowsOut Chunk::result(Limb* to, std::size_t limbs) {
@@ -111,6 +111,12 @@ std::uint8_t* Chunk::result(std::uint8_t* to, std::size_t stride, std::size_t si
   return static_cast<std::uint8_t*>(device);
 }
 
+void* Chunk::whole_result(void* to, std::size_t bytes) {
+  void* const device = take(bytes);
+  results_.push_back({device, take_pinned(bytes), to, bytes, bytes, 1});
+  return device;
+}
+
 void Chunk::end_operands() {
   operands_end_ = pinned_used_;
   copied_->record(*stream_);
@@ -118,7 +124,7 @@ void Chunk::end_operands() {
 
 void Chunk::queue_results() {
   for (const Result& result : results_) {
-    stream_->copy_to_host(result.pinned, result.device, count_ * result.size);
+    stream_->copy_to_host(result.pinned, result.device, result.count * result.size);
   }
 }
 
@@ -134,7 +140,7 @@ void Chunk::wait(Secrecy secrecy) {
 
 void Chunk::store_results(Secrecy secrecy) {
   for (const Result& result : results_) {
-    copy_strings(result.to, result.stride, result.pinned, result.size, result.size, count_);
+    copy_strings(result.to, result.stride, result.pinned, result.size, result.size, result.count);
   }
   if (secrecy != Secrecy::all) return;
   wipe_bytes(pinned_.as<std::uint8_t>() + operands_end_, pinned_used_ - operands_end_);

@@ -21,6 +21,7 @@ namespace manymod::ecc::device {
 struct ItemBytes {
   std::size_t device = 0;
   std::size_t pinned = 0;
+  std::size_t chunk_device = 0, chunk_pinned = 0;  ///< of a chunk, whatever the number of its items
 };
 
 /// What of a chunk's numbers is secret, and zeroed as soon as it is not needed any more.
@@ -39,6 +40,8 @@ class Chunk {
 
   [[nodiscard]] const gpu::Stream& stream() const { return *stream_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
+  /// The number of its first item in the call.
+  [[nodiscard]] std::size_t first() const { return first_; }
 
   /// Room for `count` items of the call, from item `first` on, with so many bytes each in device memory and
   /// in pinned memory. @throws gpu::DeviceError
@@ -62,6 +65,13 @@ class Chunk {
   /// The same for byte strings of `size` bytes, that of item i to `to` + i `stride`.
   std::uint8_t* result(std::uint8_t* to, std::size_t stride, std::size_t size);
 
+  /// Words of device memory, uninitialised.
+  std::uint32_t* words(std::size_t count) {
+    return static_cast<std::uint32_t*>(take(count * sizeof(std::uint32_t)));
+  }
+  /// Device memory for a result of the chunk as a whole, of `bytes` bytes.
+  void* whole_result(void* to, std::size_t bytes);
+
   /// After the uploads, before the first result.
   void end_operands();
   /// Enqueues the copies of results.
@@ -77,6 +87,7 @@ class Chunk {
     void* pinned;
     void* to;
     std::size_t size, stride;  ///< of an item
+    std::size_t count;         ///< items
   };
 
   gpu::Device& device_;

@@ -202,6 +202,14 @@ void DeviceCurve::decode(const gpu::Stream& stream, DecodeJob job) const {
   job.curve = numbers();
   launch_items(stream, "decode", job);
 }
+void DeviceCurve::sum_terms(const gpu::Stream& stream, SumJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "terms", job);
+}
+void DeviceCurve::sum_points(const gpu::Stream& stream, SumJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "points", job);
+}
 
 template <class Values>
 gpu::DeviceBuffer DeviceCurve::upload(const gpu::Stream& stream, const Values& values) const {

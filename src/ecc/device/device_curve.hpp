@@ -11,6 +11,7 @@
 #include "ecc/curve.hpp"
 #include "ecc/device/jobs.hpp"
 #include "ecc/device/row_jobs.hpp"
+#include "ecc/device/sum_jobs.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/device.hpp"
 
@@ -82,6 +83,8 @@ class DeviceCurve {
   void verification_scalars(const gpu::Stream& stream, VerifyScalarsJob job) const;
   void compare(const gpu::Stream& stream, VerifyCompareJob job) const;
   void decode(const gpu::Stream& stream, DecodeJob job) const;
+  void sum_terms(const gpu::Stream& stream, SumJob job) const;
+  void sum_points(const gpu::Stream& stream, SumJob job) const;
   // Of Ed25519, secp256k1 and SM2:
   void hash_to_scalars(const gpu::Stream& stream, HashJob job) const;
   // Of secp256k1 and SM2:

@@ -2,6 +2,7 @@
 #include "ecc/device/engine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <string>
 #include <utility>
@@ -9,8 +10,10 @@
 
 #include "core/status_error.hpp"
 #include "dispatch/devices.hpp"
+#include "ecc/device/bucket_queue.hpp"
 #include "ecc/device/chunk.hpp"
 #include "ecc/device/device_curve.hpp"
+#include "ecc/device/infinity.hpp"
 #include "ecc/device/known_answers.hpp"
 #include "ecc/device/queue.hpp"
 #include "ecc/device/row_queue.hpp"
@@ -26,6 +29,10 @@ namespace {
 
 /// Rows of limbs and flags of an item in any of the calls below on numbers.
 constexpr std::size_t kMostRows = 16, kMostFlags = 8;
+/// Fewer sums of two points are the host's sooner than they are copied.
+constexpr std::size_t kFewestSums = 256;
+/// Terms of a chunk of sums for each multiprocessor: more of them share the sums of buckets.
+constexpr std::size_t kSumItems = 4 * kChunkItems;
 
 class GpuEngine final : public PointEngine, public DeviceSchemes {
  public:
@@ -105,7 +112,12 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   }
 
   void add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const override {
-    host_->add(r, p, q, items);
+    // On Edwards curves the sums may be secret.
+    const bool here = items.size() >= kFewestSums && r.infinity != nullptr && device_schemes() != nullptr;
+    const std::size_t done =
+        here ? run(PointOperation::add, items, false, {}, add_work(r, p, q)) : items.begin;
+    replace_infinite(r, p, q, limbs(), {items.begin, done});
+    if (done < items.end) host_->add(r, p, q, {done, items.end});
   }
   void lift(Limb* r, std::uint8_t* found, const NumberRows& given, const std::uint8_t* odd,
             ItemRange items) const override {
@@ -160,6 +172,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
     return RowQueue::offers(kernels_, curve(), call);
   }
   void run(const RowCall& call, ItemRange items, const StopToken& stop) const override {
+    if (call.operation == RowOperation::sum) return add_up(call, items, stop);
     const auto start = [&](Chunk& chunk, const Turn& turn) {
       const RowQueue::Operands operands = RowQueue::upload(call, chunk);
       RowQueue(turn(), curve(), chunk, operands).queue(call);
@@ -226,6 +239,23 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
       queue_multiples(chunk, turn(), &DeviceCurve::multiply_two, job, r);
     };
   }
+  [[nodiscard]] Start add_work(const PointResults& r, const PointRows& p, const PointRows& q) const {
+    return [this, r, p, q](Chunk& chunk, const Turn& turn) {
+      SumJob job;
+      job.count = chunk.count();
+      const std::array both{p, q};
+      for (std::size_t i = 0; i < both.size(); ++i) {
+        job.x[i] = chunk.upload(both[i].x, limbs());
+        job.y[i] = chunk.upload(both[i].y, limbs());
+      }
+      const DeviceCurve& on_device = turn();
+      const Queue queue(on_device, chunk, limbs());
+      const PointJob sums = queue.point_job();
+      job.result = sums.result;
+      on_device.sum_terms(chunk.stream(), job);
+      queue.affine(sums, results_in(chunk, r));
+    };
+  }
   [[nodiscard]] Start check_work(std::uint8_t* valid, const PointRows& points) const {
     return [this, valid, points](Chunk& chunk, const Turn& turn) {
       PointJob job;
@@ -243,6 +273,9 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   void test(std::size_t gpu, PointOperation operation) const;
   [[nodiscard]] std::string find_wrong(std::size_t gpu, PointOperation operation) const;
 
+  /// Sums of rows. Each chunk has one of its own, which the host makes of the sums of powers of two.
+  void add_up(const RowCall& call, ItemRange items, const StopToken& stop) const;
+
   /// Public keys and signatures are public, other results are not.
   static Secrecy secrecy_of(const RowCall& call) {
     if (!call.is_secret()) return Secrecy::none;
@@ -258,6 +291,10 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
       case RowOperation::verify:
       case RowOperation::recover:
         return PointOperation::multiply_two;
+      case RowOperation::add:
+        return PointOperation::add;
+      case RowOperation::sum:
+        return PointOperation::sum;
       case RowOperation::public_key:
       case RowOperation::sign:
         break;
@@ -334,6 +371,24 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   }
 };
 
+void GpuEngine::add_up(const RowCall& call, ItemRange items, const StopToken& stop) const {
+  std::size_t terms = 0;
+  for (const auto& worker : workers_) terms = std::max(terms, worker->chunk_items(kSumItems));
+  terms = std::min(items.size(), terms);
+  const BucketShape shape = BucketShape::of(8 * curve().scalar_bytes(), terms);
+  ChunkSums sums(curve(), shape);
+  ChunkedWork work{RowQueue::bytes(curve(), call), Secrecy::none, {}, kSumItems};
+  BucketQueue::add_bytes(work.bytes, curve(), kernels_, shape, terms);
+  work.start = [&](Chunk& chunk, const Turn& turn) {
+    const RowQueue::Operands operands = RowQueue::upload(call, chunk);
+    PowerSums& to = sums.of({chunk.first(), chunk.first() + chunk.count()});
+    RowQueue(turn(), curve(), chunk, operands).add_up(call, shape, to);
+  };
+  const std::size_t end = run(PointOperation::sum, items, work, stop);
+  std::fill(call.done + end, call.done + items.end, std::uint8_t{0});
+  sums.add_up(call.sum, *host_, {items.begin, end});
+}
+
 const char* part_of(PointOperation operation) {
   switch (operation) {
     case PointOperation::multiply_base:
@@ -403,6 +458,8 @@ std::string GpuEngine::find_wrong(std::size_t gpu, PointOperation operation) con
 constexpr double kAnyItemNs = 150;
 /// Of a square root, likewise: 254 squares and 80 products.
 constexpr double kRootNs = 6;
+/// Of a sum of two points, with the check of both; of a term of a sum of many.
+constexpr double kAddNs = 6, kTermNs = 15;
 
 /// Measured on an H100 for 256 bits; wider fields take about the cube of their length.
 double GpuEngine::item_ns(PointOperation operation) const {
@@ -420,41 +477,16 @@ double GpuEngine::item_ns(PointOperation operation) const {
       return curve().form == MM_ECC_WEIERSTRASS ? 2 * scale : host_->item_ns(operation);
     case PointOperation::lift:
       return decodes(kernels_, curve()) ? kRootNs * scale : host_->item_ns(operation);
+    case PointOperation::add:
+    case PointOperation::sum:
+      if (device_schemes() == nullptr) return host_->item_ns(operation);
+      return (operation == PointOperation::add ? kAddNs : kTermNs) * scale;
     default:
       return host_->item_ns(operation);
   }
 }
 
 }  // namespace
-
-bool runs_here(Backend backend) {
-  const auto usable = [backend](const Device& device) {
-    return device.backend == backend && device.obstacle.empty();
-  };
-  return gpu_support(backend).built && std::ranges::any_of(devices_for(device_option(backend)), usable);
-}
-
-std::unique_ptr<const PointEngine> make_host(const Curve& curve) {
-  const auto fits = [&curve](const Variant& variant) {
-    return variant.backend == Backend::cpu && variant.offers(curve) && variant.runs_here();
-  };
-  return std::ranges::find_if(variants(), fits)->make(curve, {});
-}
-
-std::vector<gpu::Device*> open_devices(Backend backend, std::span<const unsigned> indices) {
-  std::vector<gpu::Device*> devices;
-  std::exception_ptr failure;
-  for (const unsigned index : indices) {
-    try {
-      devices.push_back(&gpu_device(backend, index));
-    } catch (const StatusError& error) {
-      if (error.failure() == FailureClass::call) throw;
-      if (failure == nullptr) failure = std::current_exception();
-    }
-  }
-  if (devices.empty() && failure != nullptr) std::rethrow_exception(failure);
-  return devices;
-}
 
 std::unique_ptr<const PointEngine> make_engine(const EngineKind& kind, const Curve& curve,
                                                std::span<gpu::Device* const> devices, CurveKernels kernels,

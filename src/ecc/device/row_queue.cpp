@@ -19,6 +19,9 @@ constexpr std::uint32_t kClampedLow = 7, kTopBit = std::uint32_t{1} << 31;
 }  // namespace
 
 bool RowQueue::offers(const CurveKernels& kernels, const Curve& curve, const RowCall& call) {
+  if (call.operation == RowOperation::add || call.operation == RowOperation::sum) {
+    return curve.form != MM_ECC_MONTGOMERY;
+  }
   if (call.scheme == MM_ECC_BIP340) return kernels.id == CurveId::secp256k1;
   if (call.scheme == MM_ECC_SM2DSA) return kernels.id == CurveId::sm2;
   if (kernels.id == CurveId::ed25519) return call.operation != RowOperation::exchange;
@@ -28,8 +31,8 @@ bool RowQueue::offers(const CurveKernels& kernels, const Curve& curve, const Row
 }
 
 ItemBytes RowQueue::bytes(const Curve& curve, const RowCall& call) {
-  const std::size_t operands = call.secret.size + call.point.size + call.message.size + call.signature.size +
-                               call.nonce.size + call.extra.size;
+  const std::size_t operands = call.secret.size + call.point.size + call.second.size + call.message.size +
+                               call.signature.size + call.nonce.size + call.extra.size;
   const std::size_t strings = operands + call.result_size + kFlagsOfRows;
   const bool signs = call.operation == RowOperation::sign, recovers = call.operation == RowOperation::recover;
   const std::size_t rows = signs ? kRowsOfSigning : recovers ? kRowsOfRecovery : kRowsOfOthers;
@@ -282,8 +285,9 @@ RowQueue::Operands RowQueue::upload(const RowCall& call, Chunk& chunk) {
   const auto strings = [&](const ByteRows& rows) {
     return rows.data == nullptr ? Strings{} : chunk.upload(rows);
   };
-  Operands r{strings(call.secret),   strings(call.point), strings(call.message), strings(call.signature),
-             strings(call.nonce),    strings(call.extra), strings(call.prefix),  {},
+  Operands r{strings(call.secret),   strings(call.point),     strings(call.second),
+             strings(call.message),  strings(call.signature), strings(call.nonce),
+             strings(call.extra),    strings(call.prefix),    {},
              chunk.upload(call.done)};
   const auto size = static_cast<std::uint32_t>(call.message.size);
   const bool all_same = call.message_sizes == nullptr;
@@ -297,6 +301,7 @@ RowQueue::Operands RowQueue::upload(const RowCall& call, Chunk& chunk) {
 void RowQueue::queue(const RowCall& call) {
   chunk_.also_result(good_, call.done);
   if (curve_.form == MM_ECC_MONTGOMERY) return ladder(call);
+  if (call.operation == RowOperation::add) return add(call);
   if (curve_.form == MM_ECC_EDWARDS) return queue_eddsa(call);
   const bool signs = call.operation == RowOperation::sign;
   if (call.scheme == MM_ECC_BIP340) return signs ? schnorr_sign(call) : schnorr_verify(call);
@@ -312,6 +317,9 @@ void RowQueue::queue(const RowCall& call) {
       return verify(call);
     case RowOperation::recover:
       return recover(call);
+    case RowOperation::add:
+    case RowOperation::sum:
+      return;  // they are functions of their own
   }
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "ecc/device/power_sums.hpp"
 #include "ecc/device/queue.hpp"
 #include "ecc/device/row_jobs.hpp"
 #include "ecc/device_schemes.hpp"
@@ -29,7 +30,7 @@ class RowQueue {
 
   /// The operands of a chunk on the device. Those that the call does not have are null.
   struct Operands {
-    Strings secret, point, message, signature, nonce, extra, prefix;
+    Strings secret, point, second, message, signature, nonce, extra, prefix;
     Rows message_sizes;  ///< as HashJob has them
     std::uint8_t* good = nullptr;
   };
@@ -45,6 +46,8 @@ class RowQueue {
 
   /// Enqueues the work for the chunk's items of a call that is offered.
   void queue(const RowCall& call);
+  /// The same for sums (RowOperation::sum), by buckets.
+  void add_up(const RowCall& call, const BucketShape& shape, PowerSums& to);
   /// Enqueues what PointEngine::lift computes, on curves whose points are decoded (decodes); the operands'
   /// good items are those that are found. odd: numbers whose lowest bit is that of the other coordinate; on
   /// Edwards curves, where the opposites of points are decoded, that it does not have.
@@ -105,6 +108,11 @@ class RowQueue {
   /// Clears good_ where points are not those of signatures: see SameJob.
   void expect_same(const Coordinates& found, const Rows& r, const std::uint8_t* recovery) const;
 
+  // row_queue_sums.cpp
+  void add(const RowCall& call);
+  /// Points, or on Edwards curves their opposites.
+  [[nodiscard]] Coordinates terms(const RowCall& call, const Strings& from);
+
   // row_queue_sm2.cpp
   void sm2_sign(const RowCall& call);
   void sm2_check(const SignJob& signatures);
@@ -132,6 +140,7 @@ class RowQueue {
   void eddsa_sign(const RowCall& call);
   void eddsa_check(const EddsaSigning& x);
   void eddsa_verify(const RowCall& call);
+  void write_edwards(const RowCall& call, const Coordinates& point) const;
   /// Opposites of points.
   [[nodiscard]] Coordinates opposites(const RowCall& call, const Strings& from) const;
   /// Encodings of multiples of the generator; of affine points.

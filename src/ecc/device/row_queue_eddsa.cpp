@@ -51,8 +51,11 @@ void RowQueue::eddsa_public_keys(const RowCall& call) {
   PointJob job = queue_.point_job();
   job.scalar = expand_keys().scalar;
   on_device().multiply_base(queue_.stream(), job);
-  const Coordinates key = affine(job);
-  write(call, std::array{FieldOut{FieldKind::little_endian, kSize, key.y, key.x, nullptr}});
+  write_edwards(call, affine(job));
+}
+
+void RowQueue::write_edwards(const RowCall& call, const Coordinates& point) const {
+  write(call, std::array{FieldOut{FieldKind::little_endian, kSize, point.y, point.x, nullptr}});
 }
 
 /// S = r + k a.
@@ -123,7 +126,9 @@ void RowQueue::queue_eddsa(const RowCall& call) {
       return eddsa_verify(call);
     case RowOperation::exchange:
     case RowOperation::recover:
-      return;  // not offered
+    case RowOperation::add:
+    case RowOperation::sum:
+      return;  // not offered, or functions of their own
   }
 }
 

@@ -9,8 +9,6 @@
 namespace manymod::ecc::device {
 namespace {
 
-/// The most items of a chunk for each multiprocessor; half of them are a granule. Measured on an H100.
-constexpr std::size_t kChunkItems = 512;
 /// Chunks of a thread in work: one is computed while others are copied.
 constexpr std::size_t kChunksInFlight = 3;
 
@@ -92,7 +90,7 @@ void Worker::run(std::size_t& done, std::size_t end, const ChunkedWork& work, co
   // Throws in a forked child before any mutex is locked, which a thread of the parent may hold forever.
   check_usable();
   Run chunks(*this, done, work);
-  const std::size_t most = device_.properties().multiprocessors * kChunkItems;
+  const std::size_t most = chunk_items(work.chunk_items);
   for (std::size_t next = done; next < end && !stop.was_requested();) {
     const std::size_t upto = std::min(end, next + most);
     chunks.begin(next, upto);

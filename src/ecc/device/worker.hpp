@@ -19,12 +19,17 @@ namespace manymod::ecc::device {
 /// copies of its operands, so that these are made while other chunks are computed.
 using Turn = std::function<const DeviceCurve&()>;
 
+/// Half of them are a granule. Measured on an H100.
+inline constexpr std::size_t kChunkItems = 512;
+
 /// Work on the items of a call that is done in chunks.
 struct ChunkedWork {
   ItemBytes bytes;
   Secrecy secrecy = Secrecy::none;
   /// Enqueues the copies of operands of a chunk, then calls turn() and enqueues kernels.
   std::function<void(Chunk& chunk, const Turn& turn)> start;
+  /// The most items of a chunk for each multiprocessor.
+  std::size_t chunk_items = kChunkItems;
 };
 
 /// Several threads may use one object at a time.
@@ -39,6 +44,10 @@ class Worker {
   [[nodiscard]] gpu::Device& device() const { return device_; }
   /// Items of the shortest chunk that is worth its launches.
   [[nodiscard]] std::size_t granularity() const;
+  /// Items of the longest chunk of work with so many for each multiprocessor.
+  [[nodiscard]] std::size_t chunk_items(std::size_t per_multiprocessor) const {
+    return device_.properties().multiprocessors * per_multiprocessor;
+  }
 
   /// Computes items `done` to `end` - 1, fewer where `stop` is requested. Moves `done` behind those that were
   /// computed, also where it throws. @throws gpu::DeviceError

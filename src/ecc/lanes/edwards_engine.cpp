@@ -142,6 +142,8 @@ class EdwardsEngine final : public PointEngine {
         return estimated_ns(calls_, 30, 0);
       case PointOperation::check:
         return estimated_ns(calls_, 4, 2);
+      case PointOperation::sum:
+        return estimated_ns(calls_, static_cast<double>(curve().order_bits), 0);
       case PointOperation::ladder:
         break;
     }

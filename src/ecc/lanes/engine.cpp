@@ -247,6 +247,8 @@ double LaneEngine::item_ns(PointOperation operation) const {
       return product * 60;
     case PointOperation::check:
       return product * 10;
+    case PointOperation::sum:
+      return product * bits;
     case PointOperation::ladder:
       break;
   }

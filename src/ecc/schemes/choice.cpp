@@ -163,10 +163,11 @@ PointOperation main_operation(Task task, const Curve& curve) {
       return PointOperation::add;
     case MM_ECC_POINT:
       return PointOperation::lift;
+    case MM_ECC_SUM:
+      return PointOperation::sum;
     case MM_ECC_EXCHANGE:
     case MM_ECC_SM2_EXCHANGE:
     case MM_ECC_MULTIPLY:
-    case MM_ECC_SUM:
       break;
   }
   return PointOperation::multiply;

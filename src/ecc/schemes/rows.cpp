@@ -57,6 +57,13 @@ std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inp
     case MM_ECC_RECOVER:
       call.operation = RowOperation::recover;
       break;
+    case MM_ECC_ADD:
+      call.operation = RowOperation::add;
+      break;
+    case MM_ECC_SUM:
+      call.operation = RowOperation::sum;
+      call.result_size = 0;
+      break;
     case MM_ECC_SIGN:
       call.operation = RowOperation::sign;
       offered = offered && (is_eddsa || is_schnorr || is_sm2 || (is_ecdsa && usual));
@@ -97,14 +104,14 @@ class RowScheme final : public Scheme {
 
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
     if (has_one_encoding()) return compute_alike(items, stop);
-    const std::size_t size = point_bytes(curve(), MM_ECC_COMPRESSED);
-    std::vector<std::size_t> compressed, others;
+    std::array<std::vector<std::size_t>, 4> alike;
     for (const std::size_t item : items) {
-      ((*inputs_.point)[item].size() == size ? compressed : others).push_back(item);
+      const std::size_t first = is_compressed(inputs_.point, item) ? 1 : 0;
+      alike[first + (is_compressed(inputs_.second, item) ? 2 : 0)].push_back(item);
     }
-    compute_alike(compressed, stop);
-    compute_alike(others, stop);
+    for (const std::vector<std::size_t>& some : alike) compute_alike(some, stop);
   }
+  [[nodiscard]] mm_status finish() const override { return rest_->finish(); }
 
  private:
   static constexpr std::size_t kExtraBytes = NonceGenerator::kMaxExtra;
@@ -123,7 +130,12 @@ class RowScheme final : public Scheme {
   /// Whether all points are of one encoding. Those of Weierstrass curves may be compressed or not, item by
   /// item.
   [[nodiscard]] bool has_one_encoding() const {
-    return !inputs_.point || inputs_.point->rows() || is_schnorr() || curve().form != MM_ECC_WEIERSTRASS;
+    const auto are_alike = [](const std::optional<ItemsIn>& points) { return !points || points->rows(); };
+    return (are_alike(inputs_.point) && are_alike(inputs_.second)) || is_schnorr() ||
+           curve().form != MM_ECC_WEIERSTRASS;
+  }
+  [[nodiscard]] bool is_compressed(const std::optional<ItemsIn>& points, std::size_t item) const {
+    return points && (*points)[item].size() == point_bytes(curve(), MM_ECC_COMPRESSED);
   }
   /// Computes items with points of the encoding of the first one. Others are left to the host, as all that
   /// are not what they should be.
@@ -135,7 +147,9 @@ class RowScheme final : public Scheme {
     if (!take_operands(call, operands)) return rest_->compute(items, stop);
     std::vector<std::uint8_t> done(operands.fits().begin(), operands.fits().end());
     call.done = done.data();
-    if (operands.in_a_row() && !hashes_secrets() && !(is_der() && call.result_size != 0)) {
+    if (task_.op == MM_ECC_SUM) {
+      run_sum(call, items.size(), stop);
+    } else if (operands.in_a_row() && !hashes_secrets() && !(is_der() && call.result_size != 0)) {
       run_in_place(call, items, stop);
     } else {
       run_apart(call, operands, stop);
@@ -170,7 +184,8 @@ class RowScheme final : public Scheme {
       // What is given to BIP 340 is the auxiliary randomness.
       taken = operands.take(is_schnorr() ? call.extra : call.nonce, *inputs_.nonce, curve().scalar_bytes());
     }
-    if (taken && inputs_.point) taken = take_points(call, operands);
+    if (taken && inputs_.point) taken = take_points(call.point, *inputs_.point, operands);
+    if (taken && inputs_.second) taken = take_points(call.second, *inputs_.second, operands);
     if (taken && inputs_.signature) taken = take_signatures(call, operands);
     if (taken && inputs_.message) taken = take_messages(call, operands);
     if (taken && is_hedged()) draw(operands.room(call.extra, kExtraBytes), kExtraBytes * operands.count());
@@ -232,11 +247,11 @@ class RowScheme final : public Scheme {
     return task_.scheme == MM_ECC_EDDSA ? signature_bytes(curve()) : 2 * curve().scalar_bytes();
   }
   /// In the encoding of the first one.
-  [[nodiscard]] bool take_points(RowCall& call, RowOperands& operands) const {
-    if (is_schnorr()) return operands.take(call.point, *inputs_.point, point_bytes(curve(), MM_ECC_X_ONLY));
+  [[nodiscard]] bool take_points(ByteRows& to, const ItemsIn& points, RowOperands& operands) const {
+    if (is_schnorr()) return operands.take(to, points, point_bytes(curve(), MM_ECC_X_ONLY));
     const std::size_t compressed = point_bytes(curve(), MM_ECC_COMPRESSED);
-    const bool is_compressed = (*inputs_.point)[operands.items().front()].size() == compressed;
-    return operands.take(call.point, *inputs_.point, is_compressed ? compressed : point_bytes(curve()));
+    const bool are_compressed = points[operands.items().front()].size() == compressed;
+    return operands.take(to, points, are_compressed ? compressed : point_bytes(curve()));
   }
   /// Messages of EdDSA, or the leftmost bytes of digests.
   [[nodiscard]] bool take_messages(RowCall& call, RowOperands& operands) const {
@@ -284,6 +299,12 @@ class RowScheme final : public Scheme {
 
   void run(const RowCall& call, std::size_t count, const StopToken& stop) const {
     engine_.device_schemes()->run(call, {0, count}, stop);
+  }
+  void run_sum(RowCall& call, std::size_t count, const StopToken& stop) const {
+    Points part(1, curve().limbs());
+    call.sum = part.results(curve());
+    run(call, count, stop);
+    if (!stop.was_requested()) rest_->add_part(part);
   }
   void run_in_place(RowCall& call, std::span<const std::size_t> items, const StopToken& stop) const {
     const std::size_t first = items.front();

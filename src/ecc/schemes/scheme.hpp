@@ -48,6 +48,8 @@ struct Outputs {
   }
 };
 
+struct Points;
+
 /// One operation of one scheme on one curve. Several threads may call compute at a time.
 class Scheme {
  public:
@@ -64,6 +66,8 @@ class Scheme {
   /// MM_ECC_VERIFY_ALL: `ok` has an entry for each item as for MM_ECC_VERIFY, and the call's verdict is that
   /// all are 1. A scheme that gives one verdict for several items gives it to each of them.
   virtual void compute(std::span<const std::size_t> items, const StopToken& stop) const = 0;
+  /// MM_ECC_SUM: takes the sum of items that were computed elsewhere, one point. Threads may call at a time.
+  virtual void add_part(const Points& /*part*/) const {}
   /// Called once after all items of the call were computed; MM_ECC_SUM: if all have the status MM_OK.
   /// @return MM_OK, or a status that the scheme's items get in place of MM_OK
   [[nodiscard]] virtual mm_status finish() const { return MM_OK; }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ecc/test_bytes.hpp"
+#include "ecc/test_calls.hpp"
 #include "manymod/ecc.h"
 #include "support/fake_cuda/fixture.hpp"
 
@@ -113,6 +114,40 @@ TEST_F(CudaRowCalls, FailInChildrenThatAreForkedMeanwhile) {
   EXPECT_TRUE(fails_in_child(gpu, either, expected));
   proceed = true;
   other.join();
+}
+
+using CudaSumCalls = manymod::testing::FakeGpuTest;
+
+/// Sums are the GPU's, too, and one item that is no point leaves a call without a sum.
+TEST_F(CudaSumCalls, AreThoseOfTheProcessor) {
+  using manymod::testing::EccCurve, manymod::testing::EccOperands, manymod::testing::EccPlan;
+  constexpr std::size_t kItems = 40;
+  const EccCurve curve("brainpoolP256r1");
+  EccPlan cpu = manymod::testing::cpu_plan(curve), gpu(curve, {"cuda", "", 2});
+  std::vector<Bytes> scalars;
+  for (std::size_t i = 0; i < kItems; ++i) scalars.push_back(noise(32, i));
+  EccOperands operands;
+  operands.secrets = scalars;
+  std::vector<Bytes> points = cpu.run(MM_ECC_MULTIPLY, kItems, operands),
+                     others(points.rbegin(), points.rend());
+  others[1] = points[1];
+  operands.points = points;
+  const auto agree = [&](mm_ecc_op op) {
+    std::vector<mm_status> expected, found;
+    const std::size_t launches = fake_cuda::counts().launches;
+    EXPECT_EQ(gpu.run(op, kItems, operands, {}, &found), cpu.run(op, kItems, operands, {}, &expected));
+    EXPECT_EQ(found, expected);
+    EXPECT_GT(fake_cuda::counts().launches, launches);
+  };
+  agree(MM_ECC_SUM);
+  operands.seconds = others;
+  operands.secrets = {};
+  agree(MM_ECC_ADD);
+  points[2].back() ^= 1;
+  agree(MM_ECC_ADD);
+  operands.seconds = {};
+  operands.secrets = scalars;
+  agree(MM_ECC_SUM);
 }
 
 }  // namespace

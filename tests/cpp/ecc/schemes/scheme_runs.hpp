@@ -44,7 +44,7 @@ inline std::vector<std::unique_ptr<const ecc::PointEngine>> engines_of(ecc::Curv
 /// Items of one call; each list has one entry an item, or one for all, or is empty.
 struct SchemeItems {
   std::vector<Bytes> secret, point, message, signature, context;
-  std::vector<Bytes> nonce = {};  ///< many lists of items end before it
+  std::vector<Bytes> nonce = {}, second = {};  ///< many lists of items end before them
 };
 
 /// How the items of a list are given. rows: as arrays, with gaps, if all of them have the length of the
@@ -61,12 +61,14 @@ class SchemeRun {
     set(inputs.signature, items_.signature);
     set(inputs.context, items_.context);
     set(inputs.nonce, items_.nonce);
+    set(inputs.second, items_.second);
   }
 
   ecc::Inputs inputs;
   std::vector<std::size_t> chosen;  ///< items that are computed; empty: all
   std::vector<std::uint8_t> ok, status;
-  std::vector<Bytes> output;  ///< of items that have one
+  mm_status finished = MM_OK;  ///< of the call as a whole
+  std::vector<Bytes> output;   ///< of items that have one
 
   /// make(engine, inputs, outputs) gives the scheme.
   template <class Make>
@@ -80,6 +82,7 @@ class SchemeRun {
     const std::unique_ptr<ecc::Scheme> scheme = make(inputs, outputs);
     for (std::size_t i = 0; i < count_ && chosen.empty(); ++i) indices.push_back(i);
     scheme->compute(indices, {});
+    finished = scheme->finish();
     EXPECT_GT(scheme->item_ns(), 0);
     // As calls do it for items with another status.
     for (std::size_t i = 0; i < count_; ++i) ok[i] = status[i] == MM_OK ? ok[i] : 0;

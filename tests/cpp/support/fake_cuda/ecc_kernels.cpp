@@ -4,13 +4,17 @@
 #include <string>
 
 #include "ecc/cuda/any_curve.cuda.hpp"
+#include "ecc/cuda/any_sums.cuda.hpp"
+#include "ecc/cuda/buckets.cuda.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
 #include "ecc/cuda/decoding.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/eddsa.cuda.hpp"
+#include "ecc/cuda/edwards_sums.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
 #include "ecc/cuda/rows.cuda.hpp"
 #include "ecc/cuda/schnorr.cuda.hpp"
+#include "ecc/cuda/sums.cuda.hpp"
 #include "support/fake_cuda/kernels.hpp"
 
 namespace fake_cuda {
@@ -55,6 +59,12 @@ void add_scalar_kernels(const std::string& name) {
   add_kernel_of_items(name + "_combine", &combine_scalars<C>);
 }
 
+template <class Sums>
+void add_sums(const std::string& name) {
+  add_kernel_of_items(name + "_terms", &sum_terms<Sums>);
+  add_kernel_of_items(name + "_points", &sum_points<Sums>);
+}
+
 template <class C, class Hash>
 void add_nonces(const std::string& name) {
   add_kernel_of_items(name + "_nonce", &derive_nonce<C, Hash>);
@@ -68,6 +78,7 @@ void add_curve(const std::string& name) {
   add_kernel_of_items(name + "_two", &multiply_two<C>);
   add_kernel_of_items(name + "_check", &check_point<C>);
   add_chain_kernel(name + "_affine", &normalise<C>);
+  add_sums<JacobianSums<C>>(name);
   add_scalar_kernels<C>(name);
   add_kernel_of_items(name + "_decode", &decode_compressed<C>);
   add_kernel_of_items(name + "_compare", &compare_x<C>);
@@ -79,6 +90,7 @@ void add_any_curve(const std::string& name) {
   add_kernel_of_items(name + "_two", &multiply_two_any<C>);
   add_kernel_of_items(name + "_check", &check_point_any<C>);
   add_chain_kernel(name + "_affine", &normalise_any<C>);
+  add_sums<AnySums<C>>(name);
   add_scalar_kernels<C>(name);
   add_kernel_of_items(name + "_decode", &decode_compressed_any<C>);
   add_kernel_of_items(name + "_compare", &compare_x_any<C>);
@@ -105,6 +117,7 @@ void install_ecc_kernels() {
   add_chain_kernel("ecc_ed25519_affine", &normalise_projective<Edwards25519>);
   add_chain_kernel("ecc_x25519_affine", &normalise_projective<Edwards25519>);
   add_kernel_of_items("ecc_x25519_ladder", &ladder25519<Edwards25519>);
+  add_sums<EdwardsSums<Edwards25519>>("ecc_ed25519");
   add_kernel_of_items("ecc_ed25519_expand", &expand_key<Edwards25519>);
   add_kernel_of_items("ecc_ed25519_hash", &hash_to_scalar<Edwards25519>);
   add_kernel_of_items("ecc_ed25519_combine", &combine_scalars<Edwards25519>);
@@ -123,6 +136,9 @@ void install_ecc_kernels() {
   add_kernel_of_items("ecc_rows_write", &write_strings);
   add_kernel_of_items("ecc_rows_not_zero", &check_not_zero);
   add_kernel_of_items("ecc_rows_same", &check_same);
+  add_kernel_of_items("ecc_rows_digits", &sort_digits);
+  add_kernel_of_items("ecc_rows_pieces", &cut_group);
+  add_kernel_of_items("ecc_rows_bits", &refer_bits);
 }
 
 }  // namespace fake_cuda

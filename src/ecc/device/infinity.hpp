@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Infinity among the operands of sums, which kernels take no notice of.
+#pragma once
+
+#include <cstddef>
+
+#include "ecc/point_engine.hpp"
+
+namespace manymod::ecc::device {
+
+/// Items of r = p + q: where p is infinity, r = q, and else where q is, r = p. On input: r.infinity is not
+/// null.
+void replace_infinite(const PointResults& r, const PointRows& p, const PointRows& q, std::size_t limbs,
+                      ItemRange items);
+
+}  // namespace manymod::ecc::device
