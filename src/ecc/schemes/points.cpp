@@ -17,6 +17,11 @@ namespace {
 // Of reading and writing a point.
 constexpr double kEncodingNs = 100;
 
+/// Of finding the point of an encoding: those of Edwards curves are always compressed.
+double reading_ns(const PointEngine& engine) {
+  return engine.item_ns(engine.curve().form == MM_ECC_EDWARDS ? PointOperation::lift : PointOperation::check);
+}
+
 /// Points of a block on a Weierstrass or an Edwards curve that are read from encodings.
 class PointReader {
  public:
@@ -158,7 +163,10 @@ class PublicPoints final : public BlockScheme {
   explicit PublicPoints(const SchemeArguments& arguments)
       : BlockScheme(arguments), writer_(curve(), inputs_.point_format, outputs_) {}
 
-  [[nodiscard]] double item_ns() const override { return BlockScheme::item_ns() + kEncodingNs; }
+  [[nodiscard]] double item_ns() const override {
+    const double points = task_.op == MM_ECC_ADD ? 2 * reading_ns(engine_) : 0;
+    return BlockScheme::item_ns() + points + kEncodingNs;
+  }
 
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
     for_blocks(items, engine_, outputs_.status, stop, [&](const Block& block) {
@@ -188,7 +196,9 @@ class Sum final : public BlockScheme {
     if (curve().form == MM_ECC_EDWARDS) total_.y[0][0] = 1;
   }
 
-  [[nodiscard]] double item_ns() const override { return BlockScheme::item_ns() + kEncodingNs; }
+  [[nodiscard]] double item_ns() const override {
+    return BlockScheme::item_ns() + reading_ns(engine_) + kEncodingNs;
+  }
 
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
     while (!items.empty() && !stop.requested_now()) {
