@@ -23,7 +23,10 @@ CURVES = [
     *("P256", "P384", "P521", "SECP256K1", "SM2", "ED25519", "ED448"),
     *("BRAINPOOL_P256R1", "BRAINPOOL_P384R1", "BRAINPOOL_P512R1", "BN254", "BLS12_381"),
 ]
-EXCHANGES = ["P256", "P384", "P521", "SECP256K1", "BRAINPOOL_P256R1", "BRAINPOOL_P384R1", "X25519", "X448"]
+EXCHANGES = [
+    *("P256", "P384", "P521", "SECP256K1", "X25519", "X448"),
+    *("BRAINPOOL_P256R1", "BRAINPOOL_P384R1", "BRAINPOOL_P512R1", "BN254", "BLS12_381"),
+]
 
 
 def ways(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], bool]]:

@@ -35,6 +35,13 @@ struct Row32 {
   }
 };
 
+/// The same without working memory, for products that are called: their operands are in local memory, from
+/// where a product reads a word for each of its rows.
+struct Row32Called : Row32 {
+  template <class Group, unsigned kPerThread>
+  using Numbers = row32::Numbers<Group, kPerThread, false>;
+};
+
 /// Technique: 52-bit digits in double precision. For devices with FP64 at half of the FP32 rate (sm_80,
 /// sm_90, sm_100); on others it is slow.
 struct Dpf52 {
@@ -266,6 +273,15 @@ class DeviceField {
     }
     Rules::set(r, 1);
     r.digits = multiplier_.mul(sum, radix_squared_);
+  }
+
+ protected:
+  /// R^2 mod n as a number, which to_montgomery multiplies by.
+  [[nodiscard]] MM_DEVICE Element squared_radix() const {
+    Element r;
+    Rules::set(r, 1);
+    r.digits = radix_squared_;
+    return r;
   }
 
  private:

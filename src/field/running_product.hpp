@@ -21,7 +21,11 @@ class RunningProduct {
   [[nodiscard]] MM_DEVICE const Element& before() const { return product_; }
   MM_DEVICE void push(const F& f, const Element& x) { f.mul(product_, product_, x); }
 
-  MM_DEVICE void invert(const F& f) { static_cast<void>(f.inverse(product_, product_)); }
+  /// Inverter: a field of the same elements.
+  template <class Inverter>
+  MM_DEVICE void invert(const Inverter& f) {
+    static_cast<void>(f.inverse(product_, product_));
+  }
 
   /// r = 1 / x for the last element x that is left, given what came before it. r may be `before`, not x.
   MM_DEVICE void pop(const F& f, Element& r, const Element& x, const Element& before) {

@@ -11,7 +11,7 @@
 
 int main() {
   using namespace manymod::gpu;
-  namespace curves = manymod::ecc::cuda;
+  namespace curves = manymod::ecc::device;
   std::printf("{");
   // A kernel of a technique is named after its shape, or after the width of its moduli.
   for (const char* const kernels : {"*_[0-9]*x[0-9]*", "rns_[0-9]*"}) {

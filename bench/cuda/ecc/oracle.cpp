@@ -40,6 +40,8 @@ int curve_nid(ecc::CurveId id) {
       return NID_brainpoolP256r1;
     case ecc::CurveId::brainpool384r1:
       return NID_brainpoolP384r1;
+    case ecc::CurveId::brainpool512r1:
+      return NID_brainpoolP512r1;
     default:
       throw std::runtime_error("no such curve in libcrypto");
   }

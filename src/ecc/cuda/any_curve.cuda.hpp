@@ -1,146 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points and signatures on curves y^2 = x^3 + a x + b modulo any prime, by one thread for each item.
+// Points and signatures on curves modulo any prime (any_group.cuda.hpp), by one thread for each item.
 //
-// The formulas are complete (ecc/formulas/complete.hpp) on curves of odd order: there are no exceptional
-// cases, and no points of the curve for which results are wrong, whatever their order. Digits of scalars are
-// signed, of kPointWindow bits (Booth 1951), so that the multiples 1 to 8 of a point are its table.
+// There are no exceptional cases on curves of odd order, and no points of the curve for which results are
+// wrong, whatever their order. Digits of scalars are signed, of kPointWindow bits (Booth 1951), so that the
+// multiples 1 to 8 of a point are its table. Multiples of the generator, whose order is n, are sums of
+// windows of odd digits, by incomplete additions of Jacobian coordinates up to the last one (points.cuda.hpp
+// says why).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
 #include "core/device_call.hpp"
 #include "core/portable.hpp"
-#include "ecc/cuda/curves.cuda.hpp"
+#include "ecc/cuda/any_group.cuda.hpp"
 #include "ecc/cuda/decoding.cuda.hpp"
+#include "ecc/cuda/digits.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
 #include "ecc/cuda/jobs.cuda.hpp"
-#include "ecc/cuda/single_thread.cuda.hpp"
-#include "ecc/formulas/complete.hpp"
+#include "ecc/cuda/points.cuda.hpp"
+#include "ecc/formulas/jacobian.hpp"
 
 namespace manymod::ecc::cuda {
-
-/// Curves modulo primes of at most kFieldBits bits, in rows of as many.
-template <unsigned kFieldBits>
-struct AnyWeierstrass {
-  using Inline = field::DeviceField<kFieldBits, 1, field::Row32, SingleThread>;
-  // The check of secrets would lose the address of a field's working memory in a call.
-  static_assert(Inline::kSharedWords == 0, "too wide: the field needs working memory");
-  using Field = CalledScalars<Inline>;
-  using Element = typename Field::Element;
-  using Point = ProjectivePoint<Field>;
-  using Coefficients = WeierstrassCoefficients<Field>;
-  static constexpr unsigned kWords = Field::kWords;
-  static_assert(Field::kElementWords == kWords);
-
-  // Of curves with a cofactor of 1, whose orders are as long as their primes. As Weierstrass
-  // (curves.cuda.hpp) has them:
-  using InlineScalars = Inline;
-  using Scalars = std::conditional_t<(kWords > 8), Field, Inline>;
-  static constexpr unsigned kRowWords = kWords;
-  static constexpr unsigned kOrderWords = kWords;
-  static constexpr unsigned kScalarBytes = 4 * kWords;
-  static constexpr unsigned kNonceRounds = 16;
-  MM_DEVICE static unsigned surplus_bits(const CurveNumbers& curve) { return curve.surplus_bits; }
-};
-
-/// Row `index` of those that CurveNumbers::rows lists.
-template <class C>
-MM_DEVICE integers::Words number_row(const CurveNumbers& curve, unsigned index) {
-  return row_words<C::kWords>(curve.rows + std::size_t{index} * C::kWords);
-}
-
-/// The field of coordinates.
-template <class C>
-MM_DEVICE typename C::Inline any_field(const CurveNumbers& curve) {
-  return C::Inline::with_radix_squared(number_row<C>(curve, CurveNumbers::kPrime),
-                                       number_row<C>(curve, CurveNumbers::kRadixSquared), LaneMemory{},
-                                       SingleThread{});
-}
-
-/// What functions that are called read of a curve.
-template <class C>
-struct AnyNumbers {
-  typename C::Field field;
-  typename C::Coefficients coefficients;
-
-  MM_DEVICE explicit AnyNumbers(const CurveNumbers& curve) : field(any_field<C>(curve)) {
-    field.from_limbs(coefficients.a, number_row<C>(curve, CurveNumbers::kA));
-    field.from_limbs(coefficients.b3, number_row<C>(curve, CurveNumbers::kB3));
-  }
-};
-
-/// The points of one curve. What branches depend on is not in AnyNumbers, whose address calls get: the check
-/// of secrets would not know it from what they write.
-template <class C>
-class AnyGroup {
- public:
-  using Field = typename C::Field;
-  using Element = typename C::Element;
-  using Point = typename C::Point;
-
-  MM_DEVICE AnyGroup(const AnyNumbers<C>& numbers, bool a_is_zero)
-      : field_(numbers.field), numbers_(numbers.coefficients), a_is_zero_(a_is_zero) {}
-
-  MM_DEVICE const Field& field() const { return field_; }
-
-  MM_DEVICE void set_infinity(Point& r) const {
-    field_.zero(r.x);
-    field_.one(r.y);
-    field_.zero(r.z);
-  }
-  MM_DEVICE void enter(Point& r, const std::uint32_t* x, const std::uint32_t* y) const {
-    field_.from_limbs(r.x, row_words<C::kWords>(x));
-    field_.from_limbs(r.y, row_words<C::kWords>(y));
-    field_.one(r.z);
-  }
-  MM_DEVICE void twice(Point& r) const {
-    if (a_is_zero_) {
-      twice_on<CoefficientA::zero>(field_, numbers_, r);
-    } else {
-      twice_on<CoefficientA::any>(field_, numbers_, r);
-    }
-  }
-  MM_DEVICE void add(Point& r, const Point& q) const {
-    if (a_is_zero_) {
-      add_on<CoefficientA::zero>(field_, numbers_, r, q);
-    } else {
-      add_on<CoefficientA::any>(field_, numbers_, r, q);
-    }
-  }
-  /// y = -y where the mask is set.
-  MM_DEVICE void negate_where(Point& r, std::uint32_t mask) const {
-    Element negative;
-    field_.template neg<1>(negative, r.y);
-    field_.template normalize_weak<2>(negative, negative);
-    field_.cmov(r.y, negative, mask);
-  }
-  /// r = p where the mask is set.
-  MM_DEVICE void select(Point& r, const Point& p, std::uint32_t mask) const {
-    field_.cmov(r.x, p.x, mask);
-    field_.cmov(r.y, p.y, mask);
-    field_.cmov(r.z, p.z, mask);
-  }
-
- private:
-  const Field& field_;
-  const typename C::Coefficients& numbers_;
-  bool a_is_zero_;
-
-  template <CoefficientA kA>
-  MM_DEVICE_CALL static void twice_on(const Field& f, const typename C::Coefficients& numbers, Point& r) {
-    complete::twice<kA>(f, numbers, r, r);
-  }
-  template <CoefficientA kA>
-  MM_DEVICE_CALL static void add_on(const Field& f, const typename C::Coefficients& numbers, Point& r,
-                                    const Point& q) {
-    complete::add<kA>(f, numbers, r, r, q);
-  }
-};
 
 inline constexpr unsigned kAnyEntries = 1u << (kPointWindow - 1);
 
@@ -189,7 +73,7 @@ MM_DEVICE void table_multiple(const AnyGroup<C>& group, typename C::Point& r,
   } else {
     if (digit.index != 0) r = table[digit.index - 1];
   }
-  group.negate_where(r, digit.negative);
+  group.negate_where(r.y, digit.negative);
 }
 
 template <class C>
@@ -201,25 +85,119 @@ MM_DEVICE void store_projective(const PointJob& job, std::uint32_t item, const A
   store_element(group.field(), Column{job.result + 2 * column, job.count, item}, p.z);
 }
 
+/// sum = k P, constant-time where kSecret.
+template <bool kSecret, class C>
+MM_DEVICE void multiply_point_any(const AnyGroup<C>& group, typename C::Point& sum, const PointJob& job,
+                                  std::uint32_t item) {
+  typename C::Point table[kAnyEntries], entry;
+  group.enter(entry, coordinate(job.curve, job.x.at(item)), coordinate(job.curve, job.y.at(item)));
+  multiples<C>(group, table, entry);
+  group.set_infinity(sum);
+  MM_ROLLED
+  for (unsigned left = job.curve.order_bits / kPointWindow + 1; left > 0; --left) {
+    MM_ROLLED
+    for (unsigned i = 0; i < kPointWindow; ++i) group.twice(sum);
+    const SignedDigit digit = booth_digit(job.scalar.at(own_item(item)), job.curve.scalar_words, left - 1);
+    table_multiple<kSecret, C>(group, entry, table, digit);
+    group.add(sum, entry);
+  }
+}
+
 /// k P. Constant-time. On input: item < job.count.
 template <class C>
 MM_DEVICE void multiply_any(const PointJob& job, std::uint32_t item) {
   const AnyNumbers<C> numbers(job.curve);
   const AnyGroup<C> group(numbers, job.curve.a_is_zero != 0);
-  typename C::Point table[kAnyEntries], sum, entry;
-  group.enter(entry, job.x.at(item), job.y.at(item));
-  multiples<C>(group, table, entry);
-  group.set_infinity(sum);
-  const unsigned words = job.curve.scalar_words;
-  MM_ROLLED
-  for (unsigned left = 32 * words / kPointWindow + 1; left > 0; --left) {
-    MM_ROLLED
-    for (unsigned i = 0; i < kPointWindow; ++i) group.twice(sum);
-    const SignedDigit digit = booth_digit(job.scalar.at(own_item(item)), words, left - 1);
-    table_multiple<true, C>(group, entry, table, digit);
-    group.add(sum, entry);
-  }
+  typename C::Point sum;
+  multiply_point_any<true, C>(group, sum, job, item);
   store_projective<C>(job, own_item(item), group, sum);
+}
+
+// ---- multiples of the generator ---------------------------------------------------------------------------
+
+/// The digits of a scalar of the generator.
+template <class C, class Window>
+using BaseDigits = OddDigits<C::kMostOrderBits, Window, ScalarLength>;
+
+template <class C, class Window>
+MM_DEVICE BaseDigits<C, Window> base_digits(const CurveNumbers& curve, const std::uint32_t* scalar,
+                                            Window window) {
+  std::uint32_t k[C::kMostOrderWords], n[C::kMostOrderWords];
+  const integers::Words number(scalar, curve.scalar_words), order(curve.order, curve.scalar_words);
+  MM_UNROLL
+  for (unsigned j = 0; j < C::kMostOrderWords; ++j) {
+    k[j] = number[j];
+    n[j] = order[j];
+  }
+  return {k, n, window, ScalarLength{curve.order_bits}};
+}
+
+/// Sums of multiples of the generator but for the last one, in Jacobian coordinates.
+template <class C>
+struct BaseSums {
+  using Field = typename C::Field;
+  using Point = jacobian::Point<Field>;
+  using Affine = jacobian::AffinePoint<Field>;
+
+  MM_DEVICE_CALL static void add(const Field& f, Point& r, const Affine& q) {
+    jacobian::add_mixed(f, r, r, q);
+  }
+};
+
+/// k G. Constant-time. On input: item < job.count; all threads of a warp together, surplus ones with any item
+/// and `stores` false; 2^kBaseWindow < n, so that there are two windows at least.
+template <class C>
+MM_DEVICE void multiply_base_any(const PointJob& job, std::uint32_t item, bool stores) {
+  using Sums = BaseSums<C>;
+  const AnyNumbers<C> numbers(job.curve);
+  const AnyGroup<C> group(numbers, job.curve.a_is_zero != 0);
+  const typename C::Field& f = group.field();
+  auto digits = base_digits<C>(job.curve, job.scalar.at(item), FixedWindow<kBaseWindow>{});
+  typename Sums::Point sum;
+  typename Sums::Affine entry;
+  const auto next_entry = [&](unsigned window) {
+    const OddDigit digit = digits.next_up();
+    load_base_entry<C::kWords>(f, entry.x, entry.y, job.table, window, digit.index);
+    group.negate_where(entry.y, digit.negative);
+  };
+  next_entry(0);
+  jacobian::from_affine(f, sum, entry);
+  const unsigned windows = digits.count();
+  MM_ROLLED
+  for (unsigned window = 1; window + 1 < windows; ++window) {
+    next_entry(window);
+    Sums::add(f, sum, entry);
+  }
+  next_entry(windows - 1);
+  // The last addition may be of equal or opposite points: (X Z, Y, Z^3) is the sum in homogeneous
+  // coordinates.
+  typename C::Point result;
+  f.mul(result.x, sum.x, sum.z);
+  result.y = sum.y;
+  f.sqr(result.z, sum.z);
+  f.mul(result.z, result.z, sum.z);
+  group.add(result, typename C::Affine{entry.x, entry.y});
+  group.negate_where(result.y, digits.negate());
+  if (stores) store_projective<C>(job, own_item(item), group, result);
+}
+
+/// sum += u G, public, with the table of windows that add_base_public (points.cuda.hpp) has as well.
+template <class C>
+MM_DEVICE void add_base_any(const AnyGroup<C>& group, typename C::Point& sum, const PointJob& job,
+                            std::uint32_t item) {
+  auto digits = base_digits<C>(job.curve, job.base_scalar.at(item), WindowUpTo<kWideWindow>{job.window});
+  group.negate_where(sum.y, digits.negate());
+  MM_ROLLED
+  for (unsigned window = 0; window < digits.count(); ++window) {
+    const OddDigit digit = digits.next_up();
+    const std::uint32_t* const entry = wide_entry<C>(job, window, digit.index);
+    typename C::Affine q;
+    load_element(group.field(), q.x, entry);
+    load_element(group.field(), q.y, entry + C::kWords);
+    group.negate_where(q.y, digit.negative);
+    group.add(sum, q);
+  }
+  group.negate_where(sum.y, digits.negate());
 }
 
 /// u G + v P, public. On input: item < job.count.
@@ -227,33 +205,21 @@ template <class C>
 MM_DEVICE void multiply_two_any(const PointJob& job, std::uint32_t item) {
   const AnyNumbers<C> numbers(job.curve);
   const AnyGroup<C> group(numbers, job.curve.a_is_zero != 0);
-  typename C::Point table[kAnyEntries], base_table[kAnyEntries], sum, entry;
-  group.enter(entry, job.x.at(item), job.y.at(item));
-  multiples<C>(group, table, entry);
-  const std::uint32_t* const rows = job.curve.rows;
-  group.enter(entry, rows + CurveNumbers::kBaseX * C::kWords, rows + CurveNumbers::kBaseY * C::kWords);
-  multiples<C>(group, base_table, entry);
-  group.set_infinity(sum);
-  const unsigned words = job.curve.scalar_words;
-  MM_ROLLED
-  for (unsigned left = 32 * words / kPointWindow + 1; left > 0; --left) {
-    MM_ROLLED
-    for (unsigned i = 0; i < kPointWindow; ++i) group.twice(sum);
-    table_multiple<false, C>(group, entry, table, booth_digit(job.scalar.at(item), words, left - 1));
-    group.add(sum, entry);
-    table_multiple<false, C>(group, entry, base_table,
-                             booth_digit(job.base_scalar.at(item), words, left - 1));
-    group.add(sum, entry);
-  }
+  typename C::Point sum;
+  multiply_point_any<false, C>(group, sum, job, item);
+  add_base_any<C>(group, sum, job, item);
   store_projective<C>(job, item, group, sum);
 }
 
+// ---- membership and affine form ---------------------------------------------------------------------------
+
 /// Whether the number is below p.
 template <class C>
-MM_DEVICE bool below(const std::uint32_t* row, const std::uint32_t* p) {
-  static_cast<void>(manymod::cuda::sub_cc(row[0], p[0]));
+MM_DEVICE bool below(const CurveNumbers& curve, const integers::Words& number) {
+  const integers::Words p = number_row<C>(curve, CurveNumbers::kPrime);
+  static_cast<void>(manymod::cuda::sub_cc(number[0], p[0]));
   MM_UNROLL
-  for (unsigned j = 1; j < C::kWords; ++j) static_cast<void>(manymod::cuda::subc_cc(row[j], p[j]));
+  for (unsigned j = 1; j < C::kWords; ++j) static_cast<void>(manymod::cuda::subc_cc(number[j], p[j]));
   return manymod::cuda::subc(0, 0) != 0;
 }
 
@@ -261,10 +227,12 @@ MM_DEVICE bool below(const std::uint32_t* row, const std::uint32_t* p) {
 template <class C>
 MM_DEVICE void check_point_any(const PointJob& job, std::uint32_t item) {
   using Element = typename C::Element;
-  const typename C::Inline f = any_field<C>(job.curve);
+  const typename C::RareField f = rare_field<C>(job.curve);
   Element x, y, left, right, a;
-  f.from_limbs(x, row_words<C::kWords>(job.x.at(item)));
-  f.from_limbs(y, row_words<C::kWords>(job.y.at(item)));
+  const integers::Words given_x = coordinate(job.curve, job.x.at(item));
+  const integers::Words given_y = coordinate(job.curve, job.y.at(item));
+  f.from_limbs(x, given_x);
+  f.from_limbs(y, given_y);
   f.from_limbs(a, number_row<C>(job.curve, CurveNumbers::kA));
   f.sqr(left, y);
   f.sqr(right, x);
@@ -276,8 +244,7 @@ MM_DEVICE void check_point_any(const PointJob& job, std::uint32_t item) {
   f.add(left, right, left);
   f.template normalize_weak<4>(left, left);
   f.from_limbs(right, number_row<C>(job.curve, CurveNumbers::kB3));
-  const std::uint32_t* const p = job.curve.rows + CurveNumbers::kPrime * C::kWords;
-  const bool in_range = below<C>(job.x.at(item), p) && below<C>(job.y.at(item), p);
+  const bool in_range = below<C>(job.curve, given_x) && below<C>(job.curve, given_y);
   if (f.equal(left, right) == 0 || !in_range) job.valid[item] = 0;
 }
 
@@ -285,7 +252,7 @@ MM_DEVICE void check_point_any(const PointJob& job, std::uint32_t item) {
 template <class C>
 MM_DEVICE void normalise_any(const AffineJob& job, std::uint32_t thread) {
   using Element = typename C::Element;
-  const typename C::Inline f = any_field<C>(job.curve);
+  const typename C::RareField f = rare_field<C>(job.curve);
   const std::size_t count = job.count, column = C::kWords * count;
   const auto load_z = [&](std::uint32_t item, Element& z) {
     load_element(f, z, ConstColumn{job.point + 2 * column, count, item});
@@ -294,33 +261,41 @@ MM_DEVICE void normalise_any(const AffineJob& job, std::uint32_t thread) {
     f.cmov(z, one, f.is_zero(z));
   };
   const auto use = [&](std::uint32_t item, const Element& inverse) {
-    Element coordinate, z, zero;
+    Element quotient, z, zero;
     load_element(f, z, ConstColumn{job.point + 2 * column, count, item});
     const std::uint32_t infinite = f.is_zero(z);
     f.zero(zero);
-    const auto leave = [&](const std::uint32_t* from, const RowsOut& to) {
-      load_element(f, coordinate, ConstColumn{from, count, item});
-      f.mul(coordinate, coordinate, inverse);
-      f.cmov(coordinate, zero, infinite);
-      f.to_limbs(row_out<C::kWords>(to.at(item)), coordinate);
+    const auto leave = [&](unsigned index, const RowsOut& to) {
+      load_element(f, quotient, ConstColumn{job.point + index * column, count, item});
+      f.mul(quotient, quotient, inverse);
+      if (job.entries != nullptr) {
+        store_element(f, job.entries + (2 * std::size_t{item} + index) * C::kWords, quotient);
+        return;
+      }
+      f.cmov(quotient, zero, infinite);
+      f.to_limbs(coordinate_out(job.curve, to.at(item)), quotient);
     };
-    leave(job.point, job.x);
-    if (job.y.words != nullptr) leave(job.point + column, job.y);
+    leave(0, job.x);
+    if (job.y.words != nullptr || job.entries != nullptr) leave(1, job.y);
     if (job.infinity != nullptr) job.infinity[item] = static_cast<std::uint8_t>(infinite & 1);
   };
-  invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, count, load_z, use);
+  // Calls get the address of f, in whose memory the check of secrets would lose what branches of the
+  // inversion depend on.
+  const typename C::Inline inverter = any_field<C>(job.curve);
+  invert_chain(f, inverter, Chain{thread, job.threads, job.count}, job.scratch, count, load_z, use);
 }
 
 /// r Z = X or (r + n) Z = X, and Z is not 0. On input: item < job.count.
 template <class C>
 MM_DEVICE void compare_x_any(const VerifyCompareJob& job, std::uint32_t item) {
-  const typename C::Inline f = any_field<C>(job.curve);
+  const typename C::RareField f = rare_field<C>(job.curve);
   const std::size_t count = job.count, column = C::kWords * count;
   typename C::Element x, z;
   load_element(f, x, ConstColumn{job.point, count, item});
   load_element(f, z, ConstColumn{job.point + 2 * column, count, item});
-  const std::uint32_t* const p = job.curve.rows + CurveNumbers::kPrime * C::kWords;
-  const auto below_p = [p](const std::uint32_t* number) { return below<C>(number, p); };
+  const auto below_p = [&job](const std::uint32_t* number) {
+    return below<C>(job.curve, row_words<C::kWords>(number));
+  };
   const bool same = is_x_modulo_order<C>(job, item, f, x, z, below_p);
   const bool on_curve = job.on_curve == nullptr || job.on_curve[item] != 0;
   if (!same || f.is_zero(z) != 0 || !on_curve) job.valid[item] = 0;
@@ -331,7 +306,7 @@ template <class C>
 MM_DEVICE void decode_compressed_any(const DecodeJob& job, std::uint32_t item) {
   using Element = typename C::Element;
   const typename C::Field f(any_field<C>(job.curve));
-  const std::uint32_t* const p = job.curve.rows + CurveNumbers::kPrime * C::kWords;
+  const integers::Words p = number_row<C>(job.curve, CurveNumbers::kPrime);
   std::uint32_t words[C::kWords];
   const std::uint32_t tag = compressed_words(words, job.from.at(item), job.from.size, job.coordinate_bytes);
   Element x, y, right, term;
@@ -345,7 +320,7 @@ MM_DEVICE void decode_compressed_any(const DecodeJob& job, std::uint32_t item) {
   f.template normalize_weak<2>(right, right);
   square_root(f, y, right, RootExponent<C::kWords>::make([p](unsigned j) { return p[j]; }));
   f.sqr(term, y);
-  const bool is_point = below<C>(words, p) && f.equal(term, right) != 0;
+  const bool is_point = below<C>(job.curve, row_words<C::kWords>(words)) && f.equal(term, right) != 0;
   std::uint32_t* const row = job.y.at(item);
   f.to_limbs(row_out<C::kWords>(row), y);
   f.template neg<1>(term, y);
@@ -355,8 +330,5 @@ MM_DEVICE void decode_compressed_any(const DecodeJob& job, std::uint32_t item) {
   f.to_limbs(row_out<C::kWords>(job.x.at(item)), x);
   if (!is_point || (tag & 0xfe) != 2) job.good[item] = 0;
 }
-
-using Any256 = AnyWeierstrass<256>;
-using Any384 = AnyWeierstrass<384>;
 
 }  // namespace manymod::ecc::cuda

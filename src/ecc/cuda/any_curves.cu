@@ -4,6 +4,7 @@
 #include "ecc/cuda/kernels.cuh"
 
 #define MM_ANY_KERNELS(name, Curve, Hash)                                                     \
+  MM_BASE_KERNEL(name, 2, multiply_base_any<Curve>)                                           \
   MM_POINT_KERNEL(ecc_##name##_multiply, 2, PointJob, multiply_any<Curve>(job, item))         \
   MM_POINT_KERNEL(ecc_##name##_two, 2, PointJob, multiply_two_any<Curve>(job, item))          \
   MM_POINT_KERNEL(ecc_##name##_check, 2, PointJob, check_point_any<Curve>(job, item))         \
@@ -16,3 +17,5 @@
 
 MM_ANY_KERNELS(any256, Any256, Sha256)
 MM_ANY_KERNELS(any384, Any384, Sha384)
+MM_ANY_KERNELS(any512, Any512, Sha512)
+MM_ANY_KERNELS(any640, Any640, Sha512)

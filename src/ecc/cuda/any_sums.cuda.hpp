@@ -17,7 +17,7 @@ class AnySums {
   static constexpr unsigned kWords = C::kWords;
 
   MM_DEVICE explicit AnySums(const CurveNumbers& curve)
-      : numbers_(curve), group_(numbers_, curve.a_is_zero != 0) {}
+      : curve_(curve), numbers_(curve), group_(numbers_, curve.a_is_zero != 0) {}
   AnySums(const AnySums&) = delete;
   AnySums& operator=(const AnySums&) = delete;
 
@@ -25,14 +25,16 @@ class AnySums {
   MM_DEVICE void set_neutral(Point& r) const { group_.set_infinity(r); }
   MM_DEVICE void add_affine(Point& r, const std::uint32_t* x, const std::uint32_t* y,
                             std::uint32_t negative) const {
-    Point q;
-    group_.enter(q, x, y);
-    group_.negate_where(q, negative);
+    typename C::Affine q;
+    field().from_limbs(q.x, coordinate(curve_, x));
+    field().from_limbs(q.y, coordinate(curve_, y));
+    group_.negate_where(q.y, negative);
     group_.add(r, q);
   }
   MM_DEVICE void add(Point& r, const Point& q) const { group_.add(r, q); }
 
  private:
+  const CurveNumbers& curve_;
   AnyNumbers<C> numbers_;
   AnyGroup<C> group_;
 };

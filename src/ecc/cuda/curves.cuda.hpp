@@ -33,34 +33,69 @@ class CalledField : public field::SpecialField<Prime> {
 };
 
 /// A field modulo any prime, field::DeviceField, whose products are calls: that of scalars, or of
-/// coordinates.
+/// coordinates. So are sums of wide fields, whose operands are in memory anyway.
 template <class Base>
 class CalledScalars : public Base {
+  static constexpr bool kCallsSums = Base::kWords >= 16;
+
  public:
   using Element = typename Base::Element;
+  using Mask = typename Base::Mask;
 
   MM_DEVICE explicit CalledScalars(const Base& base) : Base(base) {}
 
   MM_DEVICE void mul(Element& r, const Element& a, const Element& b) const { call_mul(*this, r, a, b); }
   MM_DEVICE void sqr(Element& r, const Element& a) const { call_sqr(*this, r, a); }
-  MM_DEVICE void from_limbs(Element& r, const integers::Words& x) const { call_from_limbs(*this, r, x); }
-  MM_DEVICE void to_limbs(const integers::WordsOut& x, const Element& a) const { call_to_limbs(*this, x, a); }
-  MM_DEVICE void to_montgomery(Element& r, const Element& a) const { call_to_montgomery(*this, r, a); }
+  MM_DEVICE void add(Element& r, const Element& a, const Element& b) const {
+    if constexpr (kCallsSums) {
+      call_add(*this, r, a, b);
+    } else {
+      Base::add(r, a, b);
+    }
+  }
+  template <unsigned kOfB = 1>
+  MM_DEVICE void sub(Element& r, const Element& a, const Element& b) const {
+    if constexpr (kCallsSums) {
+      call_sub<kOfB>(*this, r, a, b);
+    } else {
+      Base::template sub<kOfB>(r, a, b);
+    }
+  }
+  MM_DEVICE void to_montgomery(Element& r, const Element& a) const { mul(r, a, this->squared_radix()); }
   MM_DEVICE void from_montgomery(Element& r, const Element& a) const { call_from_montgomery(*this, r, a); }
+  MM_DEVICE void from_limbs(Element& r, const integers::Words& x) const {
+    this->load(r, x);
+    to_montgomery(r, r);
+  }
+  MM_DEVICE void to_limbs(const integers::WordsOut& x, const Element& a) const {
+    Element number;
+    from_montgomery(number, a);
+    this->store(x, number);
+  }
+  [[nodiscard]] MM_DEVICE Mask is_zero(const Element& a) const {
+    Element number, nothing;
+    from_montgomery(number, a);
+    this->zero(nothing);
+    return this->same(number, nothing);
+  }
+  [[nodiscard]] MM_DEVICE Mask equal(const Element& a, const Element& b) const {
+    Element difference;
+    sub(difference, a, b);
+    this->template normalize_weak<2>(difference, difference);
+    return is_zero(difference);
+  }
 
  private:
   MM_DEVICE_CALL static void call_mul(const Base& f, Element& r, const Element& a, const Element& b) {
     f.mul(r, a, b);
   }
   MM_DEVICE_CALL static void call_sqr(const Base& f, Element& r, const Element& a) { f.sqr(r, a); }
-  MM_DEVICE_CALL static void call_from_limbs(const Base& f, Element& r, const integers::Words& x) {
-    f.from_limbs(r, x);
+  MM_DEVICE_CALL static void call_add(const Base& f, Element& r, const Element& a, const Element& b) {
+    f.add(r, a, b);
   }
-  MM_DEVICE_CALL static void call_to_limbs(const Base& f, const integers::WordsOut& x, const Element& a) {
-    f.to_limbs(x, a);
-  }
-  MM_DEVICE_CALL static void call_to_montgomery(const Base& f, Element& r, const Element& a) {
-    f.to_montgomery(r, a);
+  template <unsigned kOfB>
+  MM_DEVICE_CALL static void call_sub(const Base& f, Element& r, const Element& a, const Element& b) {
+    f.template sub<kOfB>(r, a, b);
   }
   MM_DEVICE_CALL static void call_from_montgomery(const Base& f, Element& r, const Element& a) {
     f.from_montgomery(r, a);

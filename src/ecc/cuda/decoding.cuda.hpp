@@ -43,7 +43,7 @@ MM_DEVICE void square_root(const F& f, typename F::Element& r, const typename F:
   MM_ROLLED
   for (unsigned i = 1; i < 1U << kWidth; ++i) f.mul(table[i], table[i - 1], a);
   f.one(r);
-  MM_UNROLL
+  MM_ROLLED
   for (unsigned word = kWords; word > 0; --word) {
     std::uint32_t bits = exponent.words[word - 1];
     MM_ROLLED

@@ -45,12 +45,24 @@ struct WindowUpTo {
   MM_DEVICE constexpr operator unsigned() const { return width; }
 };
 
-/// The digits of a scalar below 2^kBits. Window: one of the classes above.
-template <unsigned kBits, class Window>
+/// The bits of a scalar: a constant.
+template <unsigned kLength>
+struct FixedLength {
+  MM_DEVICE constexpr operator unsigned() const { return kLength; }
+};
+/// The bits of a scalar: public, at most those of the scalars that digits are made for.
+struct ScalarLength {
+  unsigned bits;
+  MM_DEVICE constexpr operator unsigned() const { return bits; }
+};
+
+/// The digits of a scalar of at most kBits bits. Window, Length: classes above.
+template <unsigned kBits, class Window, class Length = FixedLength<kBits>>
 class OddDigits {
  public:
-  /// On input: 0 <= k <= n < 2^kBits, n odd, (kBits + 31) / 32 words.
-  MM_DEVICE OddDigits(const std::uint32_t* k, const std::uint32_t* n, Window window) : window_(window) {
+  /// On input: 0 <= k <= n < 2^length, n odd, (kBits + 31) / 32 words.
+  MM_DEVICE OddDigits(const std::uint32_t* k, const std::uint32_t* n, Window window, Length length = {})
+      : window_(window), length_(length) {
     even_ = manymod::cuda::opaque((k[0] & 1) - 1);
     // n - k = n + ~k + 1 where k is even, else k = 0 + k + 0.
     const std::uint32_t one = even_ & 1;
@@ -72,7 +84,7 @@ class OddDigits {
     }
   }
 
-  [[nodiscard]] MM_DEVICE unsigned count() const { return window_count(kBits, window_); }
+  [[nodiscard]] MM_DEVICE unsigned count() const { return window_count(length_, window_); }
 
   /// All ones if the result is to be negated.
   MM_DEVICE std::uint32_t negate() const { return even_; }
@@ -87,7 +99,7 @@ class OddDigits {
     return digit;
   }
 
-  /// Before next_down: the highest digit to the highest bits.
+  /// Before next_down, of scalars whose length is a constant: the highest digit to the highest bits.
   MM_DEVICE void align_down() { shift_up(32 * kWords - total()); }
   /// The digits from the highest down.
   MM_DEVICE OddDigit next_down() {
@@ -101,6 +113,7 @@ class OddDigits {
   static constexpr unsigned kWords = (Window::kMost * window_count(kBits, Window::kMost) + 31) / 32;
 
   Window window_;
+  Length length_;
   std::uint32_t b_[kWords];
   std::uint32_t even_;
 

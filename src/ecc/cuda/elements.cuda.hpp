@@ -99,10 +99,10 @@ struct Chain {
 
 /// use(item, inverse) for the items of a chain, from the last to the first, with the inverses of what
 /// load(item, x) gives, which must not be 0: Montgomery's trick. Three products an item and one inversion.
-/// `scratch`: room for a column of elements of `count` items.
-template <class F, class Load, class Use>
-MM_DEVICE void invert_chain(const F& f, const Chain& chain, std::uint32_t* scratch, std::size_t count,
-                            const Load& load, const Use& use) {
+/// `scratch`: room for a column of elements of `count` items. `inverter`: the same field as f, which inverts.
+template <class F, class Inverter, class Load, class Use>
+MM_DEVICE void invert_chain(const F& f, const Inverter& inverter, const Chain& chain, std::uint32_t* scratch,
+                            std::size_t count, const Load& load, const Use& use) {
   if (chain.first >= chain.end) return;
   typename F::Element x, before;
   field::RunningProduct<F> product(f);
@@ -113,7 +113,7 @@ MM_DEVICE void invert_chain(const F& f, const Chain& chain, std::uint32_t* scrat
     load(item, x);
     product.push(f, x);
   }
-  product.invert(f);
+  product.invert(inverter);
   const std::uint32_t items = (item - chain.first) / chain.step;
   MM_ROLLED
   for (std::uint32_t left = items; left > 0; --left) {
@@ -123,6 +123,11 @@ MM_DEVICE void invert_chain(const F& f, const Chain& chain, std::uint32_t* scrat
     product.pop(f, before, x, before);
     use(item, before);
   }
+}
+template <class F, class Load, class Use>
+MM_DEVICE void invert_chain(const F& f, const Chain& chain, std::uint32_t* scratch, std::size_t count,
+                            const Load& load, const Use& use) {
+  invert_chain(f, f, chain, scratch, count, load, use);
 }
 
 }  // namespace manymod::ecc::cuda

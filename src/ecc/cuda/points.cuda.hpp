@@ -110,10 +110,11 @@ MM_DEVICE void store_point(const PointJob& job, std::uint32_t item, const typena
 
 // ---- k G, constant-time -----------------------------------------------------------------------------------
 
-/// Entries of windows: those of window i, word j from table[(i kEntryWords + j) 64].
-template <class C>
-MM_DEVICE void base_entry(typename C::Affine& r, const std::uint32_t* table, unsigned window,
-                          const OddDigit& digit) {
+/// The coordinates of an entry: those of window i, word j from table[(i kEntryWords + j) 64]. kWords: of an
+/// element.
+template <unsigned kWords, class F>
+MM_DEVICE void load_base_entry(const F& f, typename F::Element& x, typename F::Element& y,
+                               const std::uint32_t* table, unsigned window, unsigned index) {
   struct Entry {
     const std::uint32_t* words;
     unsigned index;
@@ -121,10 +122,15 @@ MM_DEVICE void base_entry(typename C::Affine& r, const std::uint32_t* table, uns
       return shuffled_word(words + std::size_t{j} * kBaseEntries, index);
     }
   };
-  const typename C::Field f;
-  const std::uint32_t* const words = table + std::size_t{window} * (2 * C::kWords * kBaseEntries);
-  f.load(r.x, Entry{words, digit.index});
-  f.load(r.y, Entry{words + C::kWords * kBaseEntries, digit.index});
+  const std::uint32_t* const words = table + std::size_t{window} * (2 * kWords * kBaseEntries);
+  f.load(x, Entry{words, index});
+  f.load(y, Entry{words + kWords * kBaseEntries, index});
+}
+
+template <class C>
+MM_DEVICE void base_entry(typename C::Affine& r, const std::uint32_t* table, unsigned window,
+                          const OddDigit& digit) {
+  load_base_entry<C::kWords>(typename C::Field(), r.x, r.y, table, window, digit.index);
   negate_where<C>(r.y, digit.negative);
 }
 
@@ -330,8 +336,13 @@ MM_DEVICE void add_public(typename C::Point& sum, const typename C::Affine& q) {
   }
 }
 
-/// sum += u G, with the table of windows of w = job.window bits whose entry i are the words from
-/// job.table[(2^(w-1) window + i) kEntryWords].
+/// Entry i of a window of w = job.window bits in the table of u G.
+template <class C>
+MM_DEVICE const std::uint32_t* wide_entry(const PointJob& job, unsigned window, unsigned i) {
+  return job.table + ((std::size_t{window} << (job.window - 1)) + i) * (2 * C::kWords);
+}
+
+/// sum += u G.
 template <class C>
 MM_DEVICE void add_base_public(typename C::Point& sum, const PointJob& job, const std::uint32_t* u,
                                const std::uint32_t* n) {
@@ -341,8 +352,7 @@ MM_DEVICE void add_base_public(typename C::Point& sum, const PointJob& job, cons
   MM_ROLLED
   for (unsigned window = 0; window < digits.count(); ++window) {
     const OddDigit digit = digits.next_up();
-    const std::uint32_t* const entry =
-        job.table + ((std::size_t{window} << (job.window - 1)) + digit.index) * (2 * C::kWords);
+    const std::uint32_t* const entry = wide_entry<C>(job, window, digit.index);
     typename C::Affine q;
     f.load(q.x, entry);
     f.load(q.y, entry + C::kWords);

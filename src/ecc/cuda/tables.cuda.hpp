@@ -2,6 +2,7 @@
 // Tables of multiples of a generator, computed on the host.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,7 @@
 #include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
 #include "ecc/curve.hpp"
+#include "ecc/device/known_answers.hpp"
 
 namespace manymod::ecc::cuda {
 
@@ -54,6 +56,38 @@ std::vector<std::uint32_t> base_table(const Curve& curve) {
     }
   };
   invert_chain(f, Chain{0, 1, kCount}, scratch.data(), kCount, load_z, use);
+  return table;
+}
+
+/// (2 i + 1) 2^(w j) G for windows j of w = kBaseWindow bits: that of window j is item i windows + j. On
+/// input: 2^w < n.
+device::AnsweredPoints odd_multiples_of_generator(const Curve& curve);
+
+/// The table on any curve, in Montgomery form. On input: as above.
+template <class C>
+std::vector<std::uint32_t> base_table_any(const Curve& curve) {
+  constexpr std::size_t kWindowWords = 2 * C::kWords * kBaseEntries;
+  std::array<std::uint32_t, C::kWords> prime{}, given{};
+  const auto read = [&curve](std::array<std::uint32_t, C::kWords>& to, const std::vector<Limb>& row,
+                             std::size_t item) {
+    for (std::size_t j = 0; j < 2 * curve.limbs(); ++j) {
+      to[j] = static_cast<std::uint32_t>(row[item * curve.limbs() + j / 2] >> (32 * (j % 2)));
+    }
+  };
+  read(prime, curve.p, 0);
+  const typename C::Inline f({prime.data(), C::kWords}, LaneMemory{}, SingleThread{});
+  const device::AnsweredPoints points = odd_multiples_of_generator(curve);
+  const std::size_t windows = points.flags.size() / kBaseEntries;
+  std::vector<std::uint32_t> table(windows * kWindowWords);
+  for (std::size_t i = 0; i < points.flags.size(); ++i) {
+    std::uint32_t* words = table.data() + i % windows * kWindowWords + i / windows;
+    for (const std::vector<Limb>* const coordinates : {&points.x, &points.y}) {
+      typename C::Element element;
+      read(given, *coordinates, i);
+      f.from_limbs(element, {given.data(), C::kWords});
+      for (unsigned j = 0; j < C::kWords; ++j, words += kBaseEntries) *words = element.word(j);
+    }
+  }
   return table;
 }
 

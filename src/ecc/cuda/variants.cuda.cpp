@@ -35,8 +35,8 @@ CurveKernels curve25519_kernels(CurveId id, const char* name, unsigned entry_ele
 
 template <class C>
 CurveKernels any_kernels(const char* name) {
-  return {CurveId::custom, name,           C::kWords, 0,       C::kWords,
-          C::kWords,       32 * C::kWords, true,      nullptr, 32 * C::kWords};
+  return {CurveId::custom,   name,          C::kWords, 2, C::kWords, C::kWords, 32 * C::kWords, true,
+          base_table_any<C>, 32 * C::kWords};
 }
 
 bool offers(const Curve& curve) { return find_curve_kernels(curve) != nullptr; }
@@ -60,12 +60,14 @@ const CurveKernels* find_curve_kernels(const Curve& curve) {
       curve25519_kernels(CurveId::ed25519, "ed25519", 3),
       curve25519_kernels(CurveId::x25519, "x25519", 0),
   };
-  static const std::array kForAny{any_kernels<Any256>("any256"), any_kernels<Any384>("any384")};
+  static const std::array kForAny{any_kernels<Any256>("any256"), any_kernels<Any384>("any384"),
+                                  any_kernels<Any512>("any512"), any_kernels<Any640>("any640")};
   const auto found = std::ranges::find(kAll, curve.id, &CurveKernels::id);
   if (found != kAll.end()) return &*found;
   const bool is_odd = (curve.n[0] & curve.cofactor[0] & 1) != 0;
   if (curve.form != MM_ECC_WEIERSTRASS || !is_odd) return nullptr;
-  const auto fits = [&](const CurveKernels& kernels) { return kernels.words == 2 * curve.limbs(); };
+  if (curve.field_bits < kMinFieldBits || curve.order_bits <= kBaseWindow) return nullptr;
+  const auto fits = [&](const CurveKernels& kernels) { return kernels.words >= 2 * curve.limbs(); };
   const auto any = std::ranges::find_if(kForAny, fits);
   return any == kForAny.end() ? nullptr : &*any;
 }

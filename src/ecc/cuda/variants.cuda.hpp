@@ -17,8 +17,12 @@ inline constexpr const char* kName = "cuda.row32";
 
 Variant variant();
 
-/// Null for curves without kernels. Weierstrass curves without their own have those for any curve, if their
-/// order is odd and they have as many limbs as one of the widths of any_curve.cuda.hpp.
+/// Primes of that many bits and more have kernels: on shorter ones processors are as fast.
+inline constexpr std::size_t kMinFieldBits = 64;
+
+/// Null for curves without kernels. Weierstrass curves without their own have those for any curve of the
+/// least width of any_curve.cuda.hpp that fits, if their order is odd and that of the generator has more than
+/// one window of bits.
 const device::CurveKernels* find_curve_kernels(const Curve& curve);
 
 /// The engine on CUDA. On input: the variant offers the curve; at least one device. The devices share the

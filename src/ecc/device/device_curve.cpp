@@ -67,7 +67,8 @@ gpu::KernelId CurveKernels::kernel(const std::string& part) const {
 bool has_schemes(const CurveKernels& kernels, const Curve& curve) {
   if (kernels.points_only) return false;
   if (!kernels.for_any_curve()) return true;
-  return curve.has_cofactor_one() && curve.scalar_limbs() == curve.limbs();
+  return curve.has_cofactor_one() && curve.scalar_limbs() == curve.limbs() &&
+         kernels.words == 2 * curve.limbs();
 }
 bool derives_nonces(const CurveKernels& kernels, const Curve& curve) {
   const bool has_own_length = !kernels.for_any_curve() || curve.scalar_bytes() == 4 * kernels.words;
@@ -88,24 +89,25 @@ std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsig
 DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels,
                          unsigned wide_window, unsigned streams)
     : device_(device), kernels_(kernels), wide_window_(wide_window), streams_(streams) {
-  if (kernels.for_any_curve()) {
-    upload_numbers_of_any(curve);
-    if (kernels.base_table != nullptr)
-      base_table_ = upload(*device_.make_stream(), kernels.base_table(curve));
-  }
-  if (kernels.entry_elements != 0) make_tables(curve);
+  // Ladders need neither numbers nor tables.
+  if (curve.form == MM_ECC_MONTGOMERY) return;
+  const std::unique_ptr<gpu::Stream> stream = device_.make_stream();
+  numbers_ = upload(*stream, rows_of(kernels.for_any_curve() ? numbers_of_any(curve) : numbers_of(curve)));
+  base_table_ = upload(*stream, kernels.base_table(curve));
+  if (kernels.entry_elements != 0) make_wide_table(*stream, curve);
 }
 
 CurveNumbers DeviceCurve::numbers() const {
   const auto* const words = numbers_.as<std::uint32_t>();
-  const auto row = [&](std::size_t index) { return words + index * kernels_.row_words; };
-  if (!kernels_.for_any_curve()) return {row(0), row(1), row(2)};
+  if (!kernels_.for_any_curve()) {
+    const auto row = [&](std::size_t index) { return words + index * kernels_.row_words; };
+    return {row(0), row(1), row(2)};
+  }
   CurveNumbers r = given_;
   r.rows = words;
-  if (kernels_.points_only) return r;
-  r.order = row(CurveNumbers::kRows);
-  r.radix_squared = row(CurveNumbers::kRows + 1);
-  r.b = row(CurveNumbers::kB);
+  r.b = words + std::size_t{CurveNumbers::kB} * kernels_.words;
+  r.order = words + std::size_t{CurveNumbers::kRows} * kernels_.words;
+  r.radix_squared = r.order + r.scalar_words;
   return r;
 }
 
@@ -128,12 +130,6 @@ void DeviceCurve::launch_chains(const gpu::Stream& stream, const char* part, Job
 
 void DeviceCurve::multiply_base(const gpu::Stream& stream, PointJob job) const {
   job.curve = numbers();
-  if (kernels_.base_table == nullptr) {
-    const auto row = [&](unsigned index) { return Rows{job.curve.rows + index * kernels_.row_words, 0}; };
-    job.x = row(CurveNumbers::kBaseX);
-    job.y = row(CurveNumbers::kBaseY);
-    return launch_items(stream, "multiply", job);
-  }
   job.table = base_table_.as<std::uint32_t>();
   launch_items(stream, "base", job);
 }
@@ -143,7 +139,7 @@ void DeviceCurve::multiply(const gpu::Stream& stream, PointJob job) const {
 }
 void DeviceCurve::multiply_two(const gpu::Stream& stream, PointJob job) const {
   job.curve = numbers();
-  job.table = (kernels_.for_any_curve() ? base_table_ : wide_table_).as<std::uint32_t>();
+  job.table = (kernels_.entry_elements == 0 ? base_table_ : wide_table_).as<std::uint32_t>();
   job.window = wide_window_;
   launch_items(stream, "two", job);
 }
@@ -219,51 +215,45 @@ gpu::DeviceBuffer DeviceCurve::upload(const gpu::Stream& stream, const Values& v
   return r;
 }
 
-void DeviceCurve::upload_numbers_of_any(const Curve& curve) {
-  std::vector<Limb> b3(curve.b);
-  limbs::add_mod(b3, b3, curve.b, curve.p);
-  limbs::add_mod(b3, b3, curve.b, curve.p);
-  // In the order of CurveNumbers::Row, then those of schemes.
-  std::vector<std::vector<Limb>> numbers{curve.p, power_of_two(curve.p, 2 * kernels_.field_radix_bits),
-                                         curve.a, b3,
-                                         curve.x, curve.y,
-                                         curve.b, less_two(curve.p)};
-  if (has_schemes(kernels_, curve)) {
-    const std::vector<Limb> radix_squared = power_of_two(curve.n, 2 * kernels_.scalar_radix_bits);
-    numbers.insert(numbers.end(), {curve.n, radix_squared});
-  }
-  numbers_ = upload(*device_.make_stream(), rows_of(numbers));
-  given_.scalar_words = static_cast<std::uint32_t>(2 * curve.scalar_limbs());
-  given_.a_is_zero = std::ranges::all_of(curve.a, [](Limb limb) { return limb == 0; }) ? 1 : 0;
-  given_.order_bits = static_cast<std::uint32_t>(curve.order_bits);
-  given_.surplus_bits = static_cast<std::uint32_t>(8 * curve.scalar_bytes() - curve.order_bits);
+std::vector<std::vector<Limb>> DeviceCurve::numbers_of(const Curve& curve) const {
+  return {curve.n, power_of_two(curve.n, 2 * kernels_.scalar_radix_bits), curve.b};
 }
 
-void DeviceCurve::make_tables(const Curve& curve) {
-  const std::unique_ptr<gpu::Stream> stream = device_.make_stream();
-  numbers_ =
-      upload(*stream, rows_of({curve.n, power_of_two(curve.n, 2 * kernels_.scalar_radix_bits), curve.b}));
-  base_table_ = upload(*stream, kernels_.base_table(curve));
+std::vector<std::vector<Limb>> DeviceCurve::numbers_of_any(const Curve& curve) {
+  given_.scalar_words = static_cast<std::uint32_t>(2 * curve.scalar_limbs());
+  given_.row_words = static_cast<std::uint32_t>(2 * curve.limbs());
+  given_.a_is_zero = std::ranges::all_of(curve.a, [](Limb limb) { return limb == 0; }) ? 1 : 0;
+  given_.order_bits = static_cast<std::uint32_t>(curve.order_bits);
+  std::vector<Limb> b3(curve.b);
+  for (unsigned i = 1; i < 3; ++i) limbs::add_mod(b3, b3, curve.b, curve.p);
+  // In the order of CurveNumbers::Row.
+  std::vector<std::vector<Limb>> numbers{
+      curve.p, power_of_two(curve.p, 2 * kernels_.field_radix_bits), curve.a, b3, curve.b, less_two(curve.p)};
+  for (std::vector<Limb>& number : numbers) number.resize(kernels_.words / 2);
+  numbers.insert(numbers.end(), {curve.n, power_of_two(curve.n, 2 * kernels_.scalar_radix_bits)});
+  return numbers;
+}
 
+void DeviceCurve::make_wide_table(const gpu::Stream& stream, const Curve& curve) {
   const std::vector<Limb> scalars =
       wide_table_scalars(curve.n, static_cast<unsigned>(curve.order_bits), wide_window_);
   const auto count = static_cast<std::uint32_t>(scalars.size() / curve.n.size());
-  const gpu::DeviceBuffer rows = upload(*stream, scalars);
+  const gpu::DeviceBuffer rows = upload(stream, scalars);
   const std::size_t column = std::size_t{count} * kernels_.words * sizeof(std::uint32_t);
   const gpu::DeviceBuffer points(device_, 3 * column), scratch(device_, column);
   wide_table_ = gpu::DeviceBuffer(device_, kernels_.entry_elements * column);
   PointJob multiples;
   multiples.count = count;
-  multiples.scalar = {rows.as<std::uint32_t>(), kernels_.row_words};
+  multiples.scalar = {rows.as<std::uint32_t>(), static_cast<std::uint32_t>(2 * curve.n.size())};
   multiples.result = points.as<std::uint32_t>();
-  multiply_base(*stream, multiples);
+  multiply_base(stream, multiples);
   AffineJob entries;
   entries.count = count;
   entries.point = points.as<std::uint32_t>();
   entries.scratch = scratch.as<std::uint32_t>();
   entries.entries = wide_table_.as<std::uint32_t>();
-  affine(*stream, entries);
-  stream->synchronize();
+  affine(stream, entries);
+  stream.synchronize();
 }
 
 }  // namespace manymod::ecc::device

@@ -23,11 +23,11 @@ struct CurveKernels {
   std::string name;            ///< in the names of its kernels
   unsigned words;              ///< of an element of the field
   unsigned entry_elements;     ///< of an entry of a wide table: 0 where u G + v P needs none
-  unsigned row_words;          ///< of a coordinate or scalar in memory
+  unsigned row_words;          ///< of a coordinate or scalar in memory; of kernels for any curve, at most
   unsigned scalar_words;       ///< of an element of the field of scalars
   unsigned scalar_radix_bits;  ///< R = 2^this
   bool has_nonces;             ///< RFC 6979 with the hash of the curve's length: see derives_nonces
-  std::vector<std::uint32_t> (*base_table)(const Curve& curve);  ///< null: there is none
+  std::vector<std::uint32_t> (*base_table)(const Curve& curve);  ///< not called for ladders
   unsigned field_radix_bits = 0;                                 ///< of kernels for any curve: R = 2^this
   bool points_only = false;                                      ///< without whole schemes
   std::string source = {}, definitions = {};                     ///< as in gpu::KernelId
@@ -41,7 +41,8 @@ struct CurveKernels {
 };
 
 /// Whether they compute whole schemes on the curve, besides points: those for any curve only where each
-/// multiple of a point by a scalar in [1, n) is finite, and where scalars are as long as coordinates.
+/// multiple of a point by a scalar in [1, n) is finite, and where scalars and coordinates have as many words
+/// as elements.
 bool has_schemes(const CurveKernels& kernels, const Curve& curve);
 /// Whether they derive nonces on it: those for any curve only where a scalar fills its bytes.
 bool derives_nonces(const CurveKernels& kernels, const Curve& curve);
@@ -109,8 +110,10 @@ class DeviceCurve {
   void launch_chains(const gpu::Stream& stream, const char* part, Job job) const;
   template <class Values>
   [[nodiscard]] gpu::DeviceBuffer upload(const gpu::Stream& stream, const Values& values) const;
-  void make_tables(const Curve& curve);
-  void upload_numbers_of_any(const Curve& curve);
+  /// What numbers() has, in its order. Those of any curve set given_.
+  [[nodiscard]] std::vector<std::vector<Limb>> numbers_of(const Curve& curve) const;
+  [[nodiscard]] std::vector<std::vector<Limb>> numbers_of_any(const Curve& curve);
+  void make_wide_table(const gpu::Stream& stream, const Curve& curve);
 };
 
 }  // namespace manymod::ecc::device

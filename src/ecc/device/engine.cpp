@@ -322,7 +322,8 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
     return run(operation, items, chunked(secret, std::move(start)), stop);
   }
   [[nodiscard]] ChunkedWork chunked(bool secret, Start start) const {
-    const std::size_t bytes = kMostRows * limbs() * sizeof(Limb) + kMostFlags;
+    const std::size_t row = std::max(limbs() * sizeof(Limb), kernels_.words * sizeof(std::uint32_t));
+    const std::size_t bytes = kMostRows * row + kMostFlags;
     return {{bytes, bytes}, secret ? Secrecy::all : Secrecy::none, std::move(start)};
   }
 
@@ -454,20 +455,23 @@ std::string GpuEngine::find_wrong(std::size_t gpu, PointOperation operation) con
   return found == expected ? "" : "points";
 }
 
-/// Of kernels for any curve, estimated by the products of k P: 5000 at the rate of 61 G/s, and sums.
-constexpr double kAnyItemNs = 150;
+/// Of kernels for any curve: k P, estimated by its products, 5000 at the rate of 61 G/s, and sums; and k G
+/// with its affine form, measured.
+constexpr double kAnyItemNs = 150, kAnyBaseNs = 12;
 /// Of a square root, likewise: 254 squares and 80 products.
 constexpr double kRootNs = 6;
 /// Of a sum of two points, with the check of both; of a term of a sum of many.
 constexpr double kAddNs = 6, kTermNs = 15;
 
-/// Measured on an H100 for 256 bits; wider fields take about the cube of their length.
+/// Measured on an H100 for 256 bits; wider fields take about the cube of their length, or of that of kernels
+/// for any curve.
 double GpuEngine::item_ns(PointOperation operation) const {
-  const double wide = static_cast<double>(curve().field_bits) / 256;
+  const std::size_t bits = kernels_.for_any_curve() ? 32 * std::size_t{kernels_.words} : curve().field_bits;
+  const double wide = static_cast<double>(bits) / 256;
   const double scale = wide * wide * wide;
   switch (operation) {
     case PointOperation::multiply_base:
-      if (curve().form != MM_ECC_MONTGOMERY) return (kernels_.for_any_curve() ? kAnyItemNs : 8) * scale;
+      if (curve().form != MM_ECC_MONTGOMERY) return (kernels_.for_any_curve() ? kAnyBaseNs : 8) * scale;
       [[fallthrough]];
     case PointOperation::multiply:
     case PointOperation::multiply_two:

@@ -59,11 +59,11 @@ struct CurveNumbers {
   const std::uint32_t* b = nullptr;              ///< the coefficient b, or d of Edwards curves, canonical
 
   // Of curves that kernels are not compiled for (any_curve.cuda.hpp):
-  enum Row : unsigned { kPrime, kRadixSquared, kA, kB3, kBaseX, kBaseY, kB, kInverseExponent, kRows };
-  const std::uint32_t* rows = nullptr;  ///< p, R^2 mod p, a, 3 b, the generator, b and p - 2
-  std::uint32_t scalar_words = 0;       ///< in a row of a scalar
+  enum Row : unsigned { kPrime, kRadixSquared, kA, kB3, kB, kInverseExponent, kRows };
+  const std::uint32_t* rows = nullptr;  ///< p, R^2 mod p, a, 3 b, b, p - 2, as long as elements
+  std::uint32_t scalar_words = 0;       ///< in a row of a scalar, and of n
   std::uint32_t a_is_zero = 0;          ///< 1: a = 0
-  std::uint32_t surplus_bits = 0;       ///< of the bytes of a scalar, which n does not have: 0 to 7
+  std::uint32_t row_words = 0;          ///< in a row of a coordinate
   std::uint32_t order_bits = 0;         ///< of n
 };
 

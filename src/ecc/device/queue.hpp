@@ -2,6 +2,7 @@
 // Points and signatures of the items of a chunk, from operands in device memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -53,8 +54,10 @@ class Queue {
   Chunk& chunk_;
   std::size_t limbs_;
 
+  /// Elements may have more words than coordinates in memory.
   [[nodiscard]] std::uint32_t* columns(std::size_t elements) const {
-    return chunk_.room<std::uint32_t>(elements * limbs_ * sizeof(Limb));
+    const std::size_t words = std::max<std::size_t>(2 * limbs_, curve_.kernels().words);
+    return chunk_.room<std::uint32_t>(elements * words * sizeof(std::uint32_t));
   }
 };
 

@@ -22,13 +22,13 @@ namespace manymod::row32 {
 
 /// Models the multiplier of gpu/program/multiplier.cuda.hpp. Lane l holds words l kPerThread to (l + 1)
 /// kPerThread
-/// - 1.
-template <class Group, unsigned kPerThread>
+/// - 1. kKeepsOperand: wide operands of one thread are kept in its working memory.
+template <class Group, unsigned kPerThread, bool kKeepsOperand = true>
 class Multiplier {
   static constexpr unsigned kLanes = Group::kSize;
   // The row loop of a single thread is unrolled and reads one word of b per row. From 16 words on, b does not
   // fit into the registers beside a, n and the accumulators, and is kept in shared memory.
-  static constexpr bool kSharedOperand = kLanes == 1 && kPerThread >= 16;
+  static constexpr bool kSharedOperand = kKeepsOperand && kLanes == 1 && kPerThread >= 16;
 
  public:
   static constexpr unsigned kWords = kPerThread * kLanes;

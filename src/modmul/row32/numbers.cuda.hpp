@@ -15,12 +15,12 @@
 
 namespace manymod::row32 {
 
-template <class Group, unsigned kPerThread>
+template <class Group, unsigned kPerThread, bool kKeepsOperand = true>
 class Numbers {
   static constexpr std::uint32_t kAll = 0xffffffffu;
 
  public:
-  using Multiplier = row32::Multiplier<Group, kPerThread>;
+  using Multiplier = row32::Multiplier<Group, kPerThread, kKeepsOperand>;
   using Element = typename Multiplier::Element;
   static constexpr unsigned kTotalWords = Multiplier::kWords;
   static constexpr unsigned kBoundBits = Multiplier::kRadixBits;  ///< numbers are below 2^kBoundBits

@@ -25,6 +25,7 @@ std::vector<TestCurve> make_all(std::span<const HexCurve> rows) {
 constexpr HexCurve kTiny[] = {
     {"a = 0, order 31", MM_ECC_WEIERSTRASS, "2b", "00", "07", "02", "0c", "1f", "01"},
     {"a = 0, order 199", MM_ECC_WEIERSTRASS, "d3", "00", "02", "04", "35", "c7", "01"},
+    {"any a, order 139", MM_ECC_WEIERSTRASS, "7f", "03", "02", "00", "6f", "8b", "01"},
     {"a = -3, order 41", MM_ECC_WEIERSTRASS, "1f", "1c", "06", "01", "02", "29", "01"},
     {"any a, order 41", MM_ECC_WEIERSTRASS, "25", "05", "04", "00", "02", "29", "01"},
     {"order above p", MM_ECC_WEIERSTRASS, "43", "40", "08", "01", "1a", "47", "01"},
@@ -88,6 +89,42 @@ constexpr HexCurve kSupersingular[] = {
      "02a2fb502b7656895a365ead5cacae2ef8", "a8b849d2baecc4b0dfcb942eac4cf5", "04f8"},
 };
 
+// With discriminant -11 and invariant -32768: 4 p = t^2 + 11 y^2, and p + 1 - t is prime.
+constexpr HexCurve kPrimeOrder[] = {
+    {"any a, 640 bits", MM_ECC_WEIERSTRASS,
+     "8fa662c21fea48ec01e70ffecb29e0d10003c52bcb27ea875375001b06c01d35c66e8fc0"
+     "017823a916e075c93d0f7e7f7c30a169514be34d525ccc6309d780d4bae285cf8ce7c504"
+     "7c2e480cd06d6a63",
+     "13b8cd709e444301879f7c4253efe6d2204c829c190ab4625f0cbd0bc8e1db2a0df1bb64"
+     "edadb4275ce8325e1f2e4c42e5d454dab071f56921a166a0d52e35c8aa0b26cb471d71f7"
+     "1ddf68685968c9ba",
+     "3d07ff36742644fa5b0cad8126588f7c6adeee215469c66eb084d36632d69bd8a0c6022d"
+     "f44683fd459048d7292407ac6d486e5f90ba9a0a87353336e6bbf9775a52f122090b8da6"
+     "3d4f0849d66a549d",
+     "01",
+     "265e76ac846bc414bc6007e39620c54b6fb18d8cf717b10dffe4db2f6af61b2012af0fb9"
+     "eb7f21c9ee3a8fea3fe2e4ca5ddfb495b16ad7585f9fda6e0be08769cef34cf355c1ec0c"
+     "f7b98142935d3c1f",
+     "8fa662c21fea48ec01e70ffecb29e0d10003c52bcb27ea875375001b06c01d35c66e8fc0"
+     "017823a931e667403e41ec2304d842b8576e1ef08b6ff9b3ca97be7ed613c7cc91406ef2"
+     "88693d5e1a84ec39",
+     "01"},
+    {"any a, 290 bits", MM_ECC_WEIERSTRASS,
+     "02aaa7fdf3f7b6d8aa188e92526fc1dc8be67799831a2f0de438886b19027f984cb1611c"
+     "6b",
+     "025fee6b6a9927d192409d5cc8b350f9998f0557c9c4acfda5b7ce809f0f0c7687bdc8f1"
+     "e0",
+     "0195499cf1bb6fe10c2b139330778b51110a038fdbd87353c3cfdf006a0a084f052930a1"
+     "40",
+     "01", "cb32a686ec73ceaf198647a52a1f4e0e0a84adedadcc9260e8cdd0d0daa2e86b1b5cbca0",
+     "02aaa7fdf3f7b6d8aa188e92526fc1dc8be679428ec1058cbc8ff51c20cefd56b23ce521"
+     "29",
+     "01"},
+    {"any a, 130 bits", MM_ECC_WEIERSTRASS, "02f217b5a51cfb7051f2e8ae24d9fc6d27",
+     "01a7ea2e8ae3a591c86d7aba3c9cbcec0b", "5dbca770aa4fb33ee80cc6545f7d6aef", "02",
+     "015cbe05d4fac368dc5ba68920a7b9fed9", "02f217b5a51cfb7053ea1169f4f668e7b5", "01"},
+};
+
 }  // namespace
 
 CurveNumbers::CurveNumbers(const HexCurve& hex)
@@ -119,6 +156,11 @@ mm_ecc_curve_numbers CurveNumbers::view() const {
 
 std::span<const TestCurve> tiny_curves() {
   static const std::vector<TestCurve> curves = make_all(kTiny);
+  return curves;
+}
+
+std::span<const TestCurve> prime_order_curves() {
+  static const std::vector<TestCurve> curves = make_all(kPrimeOrder);
   return curves;
 }
 

@@ -39,6 +39,8 @@ struct TestCurve {
 
 /// Curves of at most 300 points, whose p has at most 9 bits.
 std::span<const TestCurve> tiny_curves();
+/// Large curves of prime order, any a and limb counts that no named curve has, by complex multiplication.
+std::span<const TestCurve> prime_order_curves();
 /// Large curves with even cofactors, with limb counts that no named curve has.
 std::span<const TestCurve> supersingular_curves();
 

@@ -45,7 +45,7 @@ void expect_nonces_of_the_host(CurveId id, mm_hash hash) {
     std::uint8_t found = 1;
     NonceJob job;
     job.curve.order = order.data();
-    job.curve.surplus_bits = static_cast<std::uint32_t>(8 * curve.scalar_bytes() - curve.order_bits);
+    job.curve.order_bits = static_cast<std::uint32_t>(curve.order_bits);
     job.count = 1;
     job.secret.words = d.data(), job.digest.words = z.data(), job.extra.words = random_words.data();
     job.nonce.words = k.data();
@@ -70,6 +70,7 @@ TEST(CudaNonces, AreThoseOfTheHost) {
   expect_nonces_of_the_host<Any256, Sha256>(CurveId::brainpool256r1, MM_SHA256);
   expect_nonces_of_the_host<Any256, Sha256>(CurveId::bn254, MM_SHA256);
   expect_nonces_of_the_host<Any384, Sha384>(CurveId::brainpool384r1, MM_SHA384);
+  expect_nonces_of_the_host<Any512, Sha512>(CurveId::brainpool512r1, MM_SHA512);
 }
 
 }  // namespace

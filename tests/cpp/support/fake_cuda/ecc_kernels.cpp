@@ -86,6 +86,7 @@ void add_curve(const std::string& name) {
 
 template <class C, class Hash>
 void add_any_curve(const std::string& name) {
+  add_base_kernel(name + "_base", &multiply_base_any<C>);
   add_kernel_of_items(name + "_multiply", &multiply_any<C>);
   add_kernel_of_items(name + "_two", &multiply_two_any<C>);
   add_kernel_of_items(name + "_check", &check_point_any<C>);
@@ -102,6 +103,8 @@ void add_any_curve(const std::string& name) {
 void install_ecc_kernels() {
   add_any_curve<Any256, Sha256>("ecc_any256");
   add_any_curve<Any384, Sha384>("ecc_any384");
+  add_any_curve<Any512, Sha512>("ecc_any512");
+  add_any_curve<Any640, Sha512>("ecc_any640");
   add_curve<P256>("ecc_p256");
   add_curve<P384>("ecc_p384");
   add_curve<P521>("ecc_p521");
