@@ -99,6 +99,11 @@ class Engine {
   /// inversion.
   [[nodiscard]] virtual std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const = 0;
 
+  /// Whether a rest of fewer items is computed faster in one chunk with the granule before it than beside it.
+  [[nodiscard]] virtual bool joins_rest(const Job&, [[maybe_unused]] std::size_t modulus_limbs) const {
+    return false;
+  }
+
   /// Estimated nanoseconds per item (for vectors, the time of a full vector divided by its lanes). It
   /// determines the chunk size and whether several threads are worthwhile. It depends on public sizes only:
   /// in constant-time calls the exponent length is the width of its view.

@@ -90,6 +90,9 @@ WorkPart work_part(const EngineChoice& choice, Job job, const Bucket& bucket) {
   WorkPart part;
   part.items = bucket.items.size();
   part.granularity = std::max<std::size_t>(1, choice.placement.chunk_granularity(job, bucket.limbs));
+  // Each GPU has at least a granule then.
+  part.joins_rest = choice.placement.joins_rest(job, bucket.limbs) &&
+                    part.items >= part.granularity * std::max(1u, choice.gpus());
   job.y.width = bucket.exponent_limbs;
   part.item_ns = choice.placement.item_cost_ns(job, bucket.limbs);
   part.weights = bucket.exponent_bits;

@@ -31,6 +31,10 @@ class Cutter {
         chunk_ns += part.cost_ns(end, next);
         end = next;
       } while (end < part.items && chunk_ns < target);
+      if (part.joins_rest && part.items - end < part.granularity) {
+        chunk_ns += part.cost_ns(end, part.items);
+        end = part.items;
+      }
       chunks.push_back({index, begin, end});
       rest_ns_ = std::max(0.0, rest_ns_ - chunk_ns);
       begin = end;

@@ -16,6 +16,7 @@ struct WorkPart {
   std::size_t granularity = 1;  ///< items that should stay in one chunk, >= 1: the lanes of a vector, a wave
   double item_ns = 0;           ///< of the most expensive item
   double total_ns = 0;          ///< of the part
+  bool joins_rest = false;      ///< less than a granule at the end joins the chunk before it
   /// Where items cost differently: item i costs item_ns (fixed_weight + weights[i]) / (fixed_weight +
   /// weights[0]). The first item is the most expensive one. Empty: all items cost the same.
   std::span<const std::uint32_t> weights = {};

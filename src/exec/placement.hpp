@@ -53,6 +53,10 @@ class Placement {
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const { return engine(0).accepts(job, item); }
   /// Engine::chunk_granularity of the first GPU that works.
   [[nodiscard]] std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const;
+  /// Engine::joins_rest, which is the same for all places.
+  [[nodiscard]] bool joins_rest(const Job& job, std::size_t modulus_limbs) const {
+    return engine(0).joins_rest(job, modulus_limbs);
+  }
   /// Engine::item_cost_ns, on one GPU.
   [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const {
     return engine(0).item_cost_ns(job, modulus_limbs);

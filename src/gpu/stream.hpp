@@ -19,6 +19,9 @@ class Event {
   /// Sleeps until the work before the mark is done; returns at once if nothing was recorded.
   /// @throws DeviceError
   virtual void wait() const = 0;
+  /// Work that is enqueued in `stream` from now on begins after the work before the mark. Does not wait.
+  /// @throws DeviceError
+  virtual void hold(const Stream& stream) const = 0;
 
  protected:
   Event() = default;

@@ -34,9 +34,11 @@ struct Settings : CommonOptions {
   std::vector<std::string> parts;  ///< empty: all
   std::vector<unsigned> bits;      ///< empty: all
   std::string device = "cuda";
+  std::size_t wave = 0;  ///< items that the device computes at a time; needed by part waves
 
   [[nodiscard]] bool wants_part(std::string_view part) const {
-    return parts.empty() || std::ranges::find(parts, part) != parts.end();
+    if (parts.empty()) return part != "waves";
+    return std::ranges::find(parts, part) != parts.end();
   }
   [[nodiscard]] bool wants_bits(unsigned width) const {
     return bits.empty() || std::ranges::find(bits, width) != bits.end();
@@ -45,8 +47,11 @@ struct Settings : CommonOptions {
 
 void add_options(CLI::App& command, Settings& settings) {
   add_list(command, "--part", settings.parts, "Parts to measure (default: all)")
-      ->check(CLI::IsMember({"powers", "products", "batches", "resident"}));
+      ->check(CLI::IsMember({"powers", "products", "batches", "resident", "waves"}));
   add_list(command, "--bits", settings.bits, "Widths (default: all)")->check(CLI::PositiveNumber);
+  command.add_option(
+      "--wave", settings.wave,
+      "Part waves: items that the device computes at a time, for batches of 1/2 to 4 times as many");
   command.add_option("--device", settings.device, "Where to compute")->capture_default_str();
 }
 
@@ -115,6 +120,7 @@ class Bench {
     const bool batches = std::ranges::find(kBatchWidths, bits) != std::end(kBatchWidths);
     if (batches && settings_.wants_part("batches")) run_batches(bits);
     if (settings_.wants_part("resident")) run_resident(bits, powers, products);
+    if (powers && settings_.wants_part("waves")) run_waves(bits);
     save_report(settings_, *this);
   }
 
@@ -148,15 +154,33 @@ class Bench {
     }
   }
 
-  void run_resident(unsigned bits, bool powers, bool products) {
-    if (!resident_obstacle_.empty()) return;
+  // @return whether the operands are there
+  bool put_on_device() {
+    if (!resident_obstacle_.empty()) return false;
     try {
       operands_.put_on_device();
     } catch (const std::runtime_error& error) {
       resident_obstacle_ = std::string("no arrays on the device: ") + error.what();
       std::printf("%s\n", resident_obstacle_.c_str());
-      return;
     }
+    return resident_obstacle_.empty();
+  }
+
+  // Arrays on the device, so that the kernels' time is all.
+  void run_waves(unsigned bits) {
+    if (!put_on_device()) return;
+    for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
+      Case what = power(bits, timing, Exponents::each);
+      what.on_device = true;
+      for (std::size_t eighths = 4; eighths <= 32; ++eighths) {
+        const std::size_t items = settings_.wave * eighths / 8;
+        if (items == 0 || items > operands_.items() || !batch(what, items, "waves")) break;
+      }
+    }
+  }
+
+  void run_resident(unsigned bits, bool powers, bool products) {
+    if (!put_on_device()) return;
     const auto there = [&](Case what) {
       what.on_device = true;
       large(what);
@@ -232,7 +256,7 @@ class Bench {
   }
 
   // @return false if more items would take longer than is worth measuring
-  bool batch(const Case& what, std::size_t items) {
+  bool batch(const Case& what, std::size_t items, const char* kind = "batch") {
     double median = 0;
     measured(what, [&](CaseRun& run) {
       const double enough = quick_ ? 0.02 : 0.2;
@@ -244,7 +268,7 @@ class Bench {
       }
       const Timed timed = summary_of(seconds);
       median = timed.median;
-      add_row(what, run, items, timed, "batch");
+      add_row(what, run, items, timed, kind);
     });
     return median < (quick_ ? 0.05 : 0.5);
   }

@@ -74,6 +74,10 @@ void Event::record(const gpu::Stream& stream) const {
 
 void Event::wait() const { device_->call(device_->api().event_synchronize, handle_); }
 
+void Event::hold(const gpu::Stream& stream) const {
+  device_->call(device_->api().stream_wait_event, handle_of(stream), handle_, 0u);
+}
+
 double Event::seconds_since(const Event& start) const {
   float milliseconds = 0;
   device_->call(device_->api().event_elapsed_time, &milliseconds, start.handle_, handle_);

@@ -50,6 +50,7 @@ class Event final : public gpu::Event {
 
   void record(const gpu::Stream& stream) const override;
   void wait() const override;
+  void hold(const gpu::Stream& stream) const override;
   /// Seconds from `start` to this event. Both have Timing::on, and the work before both is done.
   [[nodiscard]] double seconds_since(const Event& start) const;
 

@@ -55,7 +55,8 @@ class ChunkRun {
         items_(items),
         workspace_(workspace),
         in_one_run_(uses_device_memory(plan.job) && consecutive(items)),
-        launch_(program_launch(plan.device, plan.shape, items.size())) {
+        launch_(plan.turns.rotates() ? launch_of_blocks(plan.turns.blocks)
+                                     : program_launch(plan.device, plan.shape, items.size())) {
     lay_out();
   }
 
@@ -106,8 +107,15 @@ class ChunkRun {
   [[nodiscard]] std::size_t residue_bytes() const { return plan_.limbs * sizeof(Limb); }
   [[nodiscard]] std::size_t result_bytes() const { return items_.size() * residue_bytes(); }
   [[nodiscard]] std::size_t table_bytes() const {
+    return std::size_t{launch_.grid} * launch_.block * table_words() * sizeof(std::uint32_t);
+  }
+  // Words of the tables of a thread.
+  [[nodiscard]] std::size_t table_words() const {
     const std::size_t slots = plan_.program.slots + plan_.shape.more_slots(plan_.program.scan);
-    return std::size_t{launch_.grid} * launch_.block * slots * plan_.shape.lane_words * sizeof(std::uint32_t);
+    return slots * plan_.shape.lane_words;
+  }
+  [[nodiscard]] LaunchShape launch_of_blocks(std::size_t blocks) const {
+    return {static_cast<unsigned>(blocks), plan_.shape.block, shared_bytes(plan_.shape, plan_.shape.block)};
   }
   [[nodiscard]] const Kernel& kernel() const { return plan_.device.kernel(kernel_id(plan_.shape)); }
 
@@ -349,7 +357,39 @@ class ChunkRun {
     if (plan_.constants != nullptr) program.constants = plan_.constants->constants();
     program.refused = refused();
     if (plan_.may_refuse) workspace_.stream().set_bytes(refused(), 0, items_.size());
+    if (plan_.turns.rotates()) return launch_turns(program);
     kernel().launch(workspace_.stream(), launch_, program);
+  }
+
+  // The launches of a turn run side by side, and those of the next one after both.
+  void launch_turns(const ProgramJob& program) const {
+    for (std::size_t turn = 0; turn < plan_.turns.count(); ++turn) {
+      const auto [run, beside] = plan_.turns.runs(turn);
+      const Stream* const side = beside.blocks > 0 ? &workspace_.fork() : nullptr;
+      launch_run(program, run, workspace_.stream());
+      if (side == nullptr) continue;
+      launch_run(program, beside, *side);
+      workspace_.join();
+    }
+  }
+
+  // A segment of the program for the items of some blocks.
+  void launch_run(ProgramJob program, const BlockRun& run, const Stream& stream) const {
+    const std::size_t of_block = plan_.shape.block / plan_.shape.threads, first = run.first * of_block;
+    program.steps += plan_.segments[run.segment];
+    program.step_count = plan_.segments[run.segment + 1] - plan_.segments[run.segment];
+    program.count = static_cast<std::uint32_t>(std::min(run.blocks * of_block, items_.size() - first));
+    skip(program.modulus, first);
+    skip(program.start, first);
+    for (DeviceOperand& operand : program.operands) skip(operand, first);
+    program.result += first * program.result_width;
+    if (program.refused != nullptr) program.refused += first;
+    program.table += run.first * plan_.shape.block * table_words();
+    kernel().launch(stream, launch_of_blocks(run.blocks), program);
+  }
+
+  static void skip(DeviceOperand& operand, std::size_t items) {
+    if (operand.words != nullptr) operand.words += items * operand.stride;
   }
 
   void finish() const {
@@ -394,6 +434,11 @@ std::size_t items_of_wave(Device& device, const Shape& shape) {
   const std::size_t blocks = device.kernel(kernel_id(shape))
                                  .blocks_per_multiprocessor(shape.block, shared_bytes(shape, shape.block));
   return std::max<std::size_t>(1, blocks * device.properties().multiprocessors * shape.block / shape.threads);
+}
+
+Wave wave_of(Device& device, const Shape& shape) {
+  const std::size_t of_block = shape.block / shape.threads;
+  return {std::max<std::size_t>(1, items_of_wave(device, shape) / of_block), of_block};
 }
 
 std::size_t upload_bytes_per_item(const ChunkPlan& plan) {

@@ -100,6 +100,10 @@ class DeviceEngine final : public Engine {
     }
   }
 
+  [[nodiscard]] bool joins_rest(const Job&, std::size_t modulus_limbs) const override {
+    return shape_for(modulus_limbs).tables_by_block;
+  }
+
   /// An estimate from the number of word multiplications, of which a multiprocessor computes at most 32 per
   /// clock cycle.
   [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
@@ -135,11 +139,16 @@ class DeviceEngine final : public Engine {
     const Shape& shape = shape_for(modulus_limbs, shared);
     const std::size_t wave = items_of_wave(gpu, shape);
     const Task task = task_for(job, items, shape, std::min(wave, items.size()));
-    ChunkPlan plan{gpu, shape, job, task.program, modulus_limbs, task.operands, task.terms, task.comb};
-    std::size_t most = items_of_chunk(gpu, upload_bytes_per_item(plan), wave);
+    const ChunkPlan plain{gpu, shape, job, task.program, modulus_limbs, task.operands, task.terms, task.comb};
+    std::size_t most = items_of_chunk(gpu, upload_bytes_per_item(plain), wave);
     for (std::size_t first = 0; first < items.size();) {
       if (job.stop.requested()) return;
-      const std::size_t count = std::min(most, items.size() - first);
+      const BatchPart part = part_of(plain, items.size() - first, most);
+      const std::size_t count = part.items;
+      const SegmentedProgram segmented = cut_program(task.program, part.turns.segments);
+      ChunkPlan plan{gpu, shape, job, segmented.program, modulus_limbs, task.operands, task.terms, task.comb};
+      plan.turns = part.turns;
+      plan.segments = segmented.begin;
       std::vector<std::size_t> refused;
       try {
         workspaces().lend([&](Workspace& workspace) {
@@ -155,6 +164,14 @@ class DeviceEngine final : public Engine {
       // Nothing is refused in a call with a comb of this engine: its modulus was accepted when it was built.
       if (!refused.empty()) general_->run(job, refused, modulus_limbs);
     }
+  }
+
+  // The part of `items` remaining items that the next chunk computes.
+  [[nodiscard]] static BatchPart part_of(const ChunkPlan& plan, std::size_t items, std::size_t most) {
+    if (!plan.shape.tables_by_block) return {std::min(most, items), {}};
+    const bool selects = plan.program.scan && plan.shape.selections > 0;
+    return next_part(items, wave_of(plan.device, plan.shape), turn_costs(products_of(plan.program), selects),
+                     most);
   }
 
   void check_kernel(const Shape& shape) const {

@@ -126,6 +126,10 @@ class HostEngine final : public Engine {
     return engine_->chunk_granularity(job, modulus_limbs);
   }
 
+  [[nodiscard]] bool joins_rest(const Job& job, std::size_t modulus_limbs) const override {
+    return engine_->joins_rest(job, modulus_limbs);
+  }
+
   [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
     return engine_->item_cost_ns(job, modulus_limbs);
   }

@@ -47,6 +47,12 @@ void Event::wait() const {
   device_.call(device_.api().wait_for_events, 1u, &handle_);
 }
 
+// Queues run their commands in order, so what follows the marker waits as it does.
+void Event::hold(const gpu::Stream& stream) const {
+  if (handle_ == nullptr) return;
+  device_.call(device_.api().enqueue_marker, queue_of(stream), 1u, &handle_, nullptr);
+}
+
 void Event::forget() const noexcept {
   EventHandle const handle = std::exchange(handle_, nullptr);
   if (handle != nullptr) device_.release(device_.api().release_event, handle);

@@ -42,6 +42,7 @@ class Event final : public gpu::Event {
 
   void record(const gpu::Stream& stream) const override;
   void wait() const override;
+  void hold(const gpu::Stream& stream) const override;
 
  private:
   Device& device_;

@@ -17,14 +17,6 @@ bool same_selection(const Step& step, const Step& first) {
          step.digit.count == first.digit.count;
 }
 
-void count_selection_runs(std::vector<Step>& steps) {
-  for (std::size_t i = steps.size(); i-- > 0;) {
-    const bool continues = i + 1 < steps.size() && !steps[i].store && steps[i].source == Source::digit &&
-                           same_selection(steps[i + 1], steps[i]);
-    steps[i].selection_run = continues ? steps[i + 1].selection_run + 1 : 1;
-  }
-}
-
 class Builder {
  public:
   explicit Builder(bool secret = false) { program_.scan = secret; }
@@ -123,6 +115,14 @@ void raise(Builder& build, const SlidingSchedule& exponent) {
 }
 
 }  // namespace
+
+void count_selection_runs(std::vector<Step>& steps) {
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const bool continues = i + 1 < steps.size() && !steps[i].store && steps[i].source == Source::digit &&
+                           same_selection(steps[i + 1], steps[i]);
+    steps[i].selection_run = continues ? steps[i + 1].selection_run + 1 : 1;
+  }
+}
 
 bool Program::needs_start() const {
   return std::ranges::any_of(steps, [](const Step& step) { return step.source == Source::start; });

@@ -22,6 +22,9 @@ struct Program {
   [[nodiscard]] bool needs_start() const;
 };
 
+/// Sets Step::selection_run of all steps.
+void count_selection_runs(std::vector<Step>& steps);
+
 /// The job's start is 2^(radix_bits + bits) mod n, and `squarings` Montgomery squarings turn it into R^2 mod
 /// n. More bits cost steps of long division, fewer bits cost squarings. If R is not a power of two, the start
 /// is R^2 mod n itself: bits = squarings = 0.

@@ -28,6 +28,9 @@ struct Shape {
   unsigned selections = 0;
   /// See KernelId::source; the source takes the shape by macros.
   const char* source = "";
+  /// Whether each block's part of a launch's table is contiguous, in the order of the blocks, so that another
+  /// launch, of some of the blocks, can go on with it.
+  bool tables_by_block = false;
 
   /// Table slots that follow the program's slots; `scan`: in constant time.
   [[nodiscard]] constexpr unsigned more_slots(bool scan) const {

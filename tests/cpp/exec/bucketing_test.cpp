@@ -261,6 +261,17 @@ TEST(Chunking, GranulesStayTogether) {
   for (const Chunk& chunk : chunks) EXPECT_EQ(chunk.begin % 8, 0u);
 }
 
+TEST(Chunking, ARestJoinsTheGranuleBeforeItWhereThatIsFaster) {
+  WorkPart part = uniform_part(830, 1e6);
+  part.granularity = 100;
+  part.joins_rest = true;
+  const std::vector<Chunk> chunks = cut_chunks(std::span(&part, 1), 3);
+  ASSERT_GT(chunks.size(), 1u);
+  for (const Chunk& chunk : chunks) EXPECT_EQ(chunk.begin % 100, 0u);
+  EXPECT_EQ(chunks.back().end, 830u);
+  EXPECT_GE(chunks.back().size(), 130u);
+}
+
 TEST(Chunking, FewCostlyItemsGetAChunkEach) {
   Batch batch({2, 2, 9, 2});
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
