@@ -124,7 +124,7 @@ def _from_column(name: str, column: Column) -> Items:
 
 def _from_numpy(name: str, array: NDArray[Any]) -> Items:
     if array.ndim == 1 and array.dtype.kind == "O":
-        return Items(Kind.OBJECTS, len(array), _unmasked(name, tuple(array.tolist())))
+        return Items(Kind.OBJECTS, len(array), _unmasked(name, array.tolist()))
     if array.dtype.kind == "S":
         raise TypeError(f"{name}: {array.dtype} drops zero bytes at the end: make it with dtype=object")
     if array.ndim != 2 or array.dtype != np.uint8:
@@ -134,9 +134,10 @@ def _from_numpy(name: str, array: NDArray[Any]) -> Items:
     return Items(Kind.ROWS, len(array), array)
 
 
-def _unmasked(name: str, block: tuple[Any, ...]) -> tuple[Any, ...]:
+def _unmasked(name: str, values: Sequence[Any]) -> tuple[Any, ...]:
     """Elements none of which is a masked array: as a buffer such a one has no mask."""
-    if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, block))):
+    block, all_bytes = _core.taken_items(values if type(values) in {list, tuple} else tuple(values))
+    if not all_bytes and any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, block))):
         for item, value in enumerate(block):
             refuse_mask(f"{name}: item {item}", value)
     return block
@@ -160,7 +161,7 @@ def items(name: str, value: Any) -> Items:
     if arrow is not None:
         return _from_arrow(name, arrow)
     if isinstance(value, Sequence) and not isinstance(value, str):
-        block = _unmasked(name, tuple(value))
+        block = _unmasked(name, value)
         return Items(Kind.LIST, len(block), block)
     raise TypeError(
         f"{name}: {type(value).__name__} is none of bytes, list of bytes, array of them, uint8[N, W], Arrow "

@@ -18,7 +18,48 @@ mm_bytes bytes_of(PyObject* object) {
           static_cast<std::size_t>(PyBytes_Size(object))};
 }
 
+// The elements of a list or a tuple one by one. Objects lie anywhere in memory: those ahead are prefetched.
+class PrefetchedElements {
+ public:
+  explicit PrefetchedElements(nb::handle sequence)
+      : elements_(sequence.ptr()),
+        count_(static_cast<std::size_t>(PyTuple_Check(sequence.ptr()) != 0 ? PyTuple_Size(sequence.ptr())
+                                                                           : PyList_Size(sequence.ptr()))) {}
+
+  [[nodiscard]] std::size_t size() const { return count_; }
+  PyObject* operator[](std::size_t i) const {
+    constexpr std::size_t kAhead = 24;
+    if (i + kAhead < count_) __builtin_prefetch(elements_[static_cast<Py_ssize_t>(i + kAhead)]);
+    return elements_[static_cast<Py_ssize_t>(i)];
+  }
+
+ private:
+  Elements elements_;
+  std::size_t count_;
+};
+
 }  // namespace
+
+nb::tuple taken_items(nb::handle items) {
+  if (PyList_Check(items.ptr()) == 0 && PyTuple_Check(items.ptr()) == 0) {
+    throw nb::type_error("items must be a list or a tuple");
+  }
+  // Nothing below runs Python code, which might change the list.
+  const PrefetchedElements elements(items);
+  const bool copies = PyTuple_CheckExact(items.ptr()) == 0;
+  nb::object taken =
+      copies ? nb::steal(PyTuple_New(static_cast<Py_ssize_t>(elements.size()))) : nb::borrow(items);
+  if (!taken.is_valid()) throw nb::python_error();
+  bool all_bytes = true;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    PyObject* const item = elements[i];
+    all_bytes &= PyBytes_CheckExact(item) != 0;
+    if (!copies) continue;
+    Py_INCREF(item);
+    NB_TUPLE_SET_ITEM(taken.ptr(), static_cast<Py_ssize_t>(i), item);
+  }
+  return nb::make_tuple(taken, all_bytes);
+}
 
 BytesView::BytesView(nb::handle object) {
   if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) == 0) return;
@@ -41,11 +82,11 @@ BytesItems::BytesItems(nb::handle items, nb::handle offsets, const char* what)
 
 void BytesItems::read_tuple(nb::handle items, const char* what) {
   kept_ = nb::borrow(items);
-  const auto count = static_cast<std::size_t>(PyTuple_Size(items.ptr()));
+  const PrefetchedElements elements(items);
+  const std::size_t count = elements.size();
   items_.reserve(count + 1);  // never null: mm_bytes_view.items selects the form of the view
-  const Elements elements(items.ptr());
   for (std::size_t i = 0; i < count; ++i) {
-    PyObject* item = elements[static_cast<Py_ssize_t>(i)];
+    PyObject* item = elements[i];
     if (PyBytes_Check(item)) {
       items_.push_back(bytes_of(item));
     } else if (PyObject_CheckBuffer(item) != 0) {

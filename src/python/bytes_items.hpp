@@ -64,6 +64,9 @@ class Vector {
   std::optional<Buffer> buffer_;
 };
 
+/// A tuple of the elements of a list or a tuple, and whether all of them are bytes objects.
+nb::tuple taken_items(nb::handle items);
+
 /// Input items: a tuple of bytes-like objects; uint8[N, W] with rows at a positive stride; or, with offsets
 /// int64[N + 1], slices of one block of bytes. No items for None.
 class BytesItems {

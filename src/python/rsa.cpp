@@ -361,6 +361,7 @@ void bind_rsa(nb::module_& module) {
   bind_ring(module);
   module.def("rsa_supported", [] { return mm_rsa_supported() != 0; });
   module.def("hash_size", [](int hash) { return mm_hash_size(static_cast<mm_hash>(hash)); }, nb::arg("hash"));
+  module.def("taken_items", &taken_items, nb::arg("items"));
   module.def("rows_to_bytes", &rows_to_bytes, nb::arg("rows"), nb::arg("sizes"));
 }
 

@@ -2,8 +2,11 @@
 #include "rsa/call.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "abi/last_error.hpp"
@@ -22,6 +25,8 @@ constexpr std::size_t kNumbersPerItem = 9;
 // computes one block, other blocks are encoded, blinded and decoded.
 constexpr std::size_t kLeastGpuBlock = 64;
 constexpr std::size_t kMostGpuBlock = 32768;
+// Of public operations, which the CPU's part bounds: their numbers stay in a core's second-level cache.
+constexpr std::size_t kMostPublicGpuBlock = 8192;
 // A block of private operations keeps the GPU busy for milliseconds: a few blocks in flight suffice, and
 // several threads should encode the first one. A block of public operations takes the CPU longer than the
 // GPU.
@@ -34,6 +39,43 @@ constexpr double kByteNs = 1;
 // Rough shares of a block's time.
 constexpr double kEncodingShare = 0.02;
 constexpr double kPowersShare = 0.96;
+
+/// Rows whose memory the blocks of a call use one after the other.
+class RowMemory {
+ public:
+  class Lease {
+   public:
+    explicit Lease(RowMemory& from) : from_(from), rows_(from.take()) {}
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease() { from_.give_back(std::move(rows_)); }
+    [[nodiscard]] Rows& rows() const { return *rows_; }
+
+   private:
+    RowMemory& from_;
+    std::unique_ptr<Rows> rows_;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Rows>> idle_;
+  std::size_t made_ = 0;
+
+  std::unique_ptr<Rows> take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) {
+      idle_.reserve(++made_);  // so that give_back does not allocate
+      return std::make_unique<Rows>();
+    }
+    std::unique_ptr<Rows> rows = std::move(idle_.back());
+    idle_.pop_back();
+    return rows;
+  }
+  void give_back(std::unique_ptr<Rows> rows) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(rows));
+  }
+};
 
 class CallRun {
  public:
@@ -62,7 +104,8 @@ class CallRun {
   const Ring& ring_;
   CheckedCall checked_;
   std::vector<std::uint8_t> status_;  ///< of each item; copied to the caller's array at the end
-  bool by_kind_ = false;              ///< rows computed together have keys of the same kind (Ring::kind_of)
+  RowMemory row_memory_;
+  bool by_kind_ = false;  ///< rows computed together have keys of the same kind (Ring::kind_of)
 
   [[nodiscard]] std::size_t key_of(std::size_t item) const { return checked_.key_of(item); }
   [[nodiscard]] bool has_key(std::size_t item) const {
@@ -94,9 +137,10 @@ class CallRun {
     return items;
   }
 
-  /// Rows for the longest prefix of `items` that can be computed together.
-  [[nodiscard]] Rows take_rows(std::span<const std::size_t> items) const {
-    Rows rows;
+  /// Sets `rows` to those of the longest prefix of `items` that can be computed together.
+  void take_rows(Rows& rows, std::span<const std::size_t> items) const {
+    rows.items.clear();
+    rows.runs.clear();
     rows.limbs = ring_.key(key_of(items.front())).key().limbs();
     for (const std::size_t item : items) {
       const RingKey& key = ring_.key(key_of(item));
@@ -107,9 +151,7 @@ class CallRun {
       rows.items.push_back(item);
       ++rows.runs.back().end;
     }
-    rows.numbers = limbs::Buffer(rows.count() * rows.limbs);
-    rows.powers = limbs::Buffer(rows.count() * rows.limbs);
-    return rows;
+    rows.clear_numbers();
   }
 
   [[nodiscard]] std::size_t item_bytes() const { return kNumbersPerItem * ring_.max_modulus_bytes(); }
@@ -131,7 +173,8 @@ class CallRun {
   /// Compute several blocks at a time, so that the GPU never waits for the CPU.
   bool run_blocks_at_a_time(std::size_t wave) {
     const std::size_t count = checked_.call.count;
-    const std::size_t most = std::min(std::clamp(wave, kLeastGpuBlock, kMostGpuBlock), most_items());
+    const std::size_t largest = checked_.is_private() ? kMostGpuBlock : kMostPublicGpuBlock;
+    const std::size_t most = std::min(std::clamp(wave, kLeastGpuBlock, largest), most_items());
     const std::size_t blocks = (count + most - 1) / most;
     if (blocks == 1) return run_block(0, count, ring_.threads(), caller_progress());
     const std::size_t fitting = std::max<std::size_t>(2, kGpuBlocksBytes / (most * item_bytes()));
@@ -166,8 +209,10 @@ class CallRun {
   bool run_block(std::size_t begin, std::size_t end, unsigned threads, const Progress& progress) {
     const std::vector<std::size_t> items = sorted_items(begin, end);
     std::span<const std::size_t> rest = items;
+    const RowMemory::Lease lease(row_memory_);
+    Rows& rows = lease.rows();
     while (!rest.empty()) {
-      Rows rows = take_rows(rest);
+      take_rows(rows, rest);
       const ProgressPart part{progress, checked_.call.count, static_cast<double>(end - rest.size()),
                               static_cast<double>(rows.count())};
       if (!run_rows(rows, threads, part)) return false;

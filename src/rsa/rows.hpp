@@ -26,10 +26,20 @@ struct Rows {
   std::vector<std::size_t> items;  ///< of each row, its item in the call
   std::vector<KeyRun> runs;        ///< in order; together all rows
   std::size_t limbs = 0;           ///< of each modulus
-  limbs::Buffer numbers;           ///< bases; each row is below its modulus
-  limbs::Buffer powers;            ///< the results
+  limbs::Buffer numbers;           ///< bases; each row is below its modulus; then unused memory
+  limbs::Buffer powers;            ///< the results; then unused memory
 
   [[nodiscard]] std::size_t count() const { return items.size(); }
+
+  /// Make numbers and powers 0, once all rows are known. Memory of earlier rows is used again: new memory
+  /// costs more than what is written to it, by page faults.
+  void clear_numbers() {
+    const std::size_t size = count() * limbs;
+    for (limbs::Buffer* const buffer : {&numbers, &powers}) {
+      buffer->require(size);
+      std::fill_n(buffer->data(), size, Limb{0});
+    }
+  }
   [[nodiscard]] std::span<Limb> number(std::size_t row) { return numbers.part(row * limbs, limbs); }
   [[nodiscard]] std::span<const Limb> number(std::size_t row) const {
     return numbers.part(row * limbs, limbs);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,21 @@ class TestKinds:
             assert isinstance(signature, bytes)
             verdict = private_key().public_key().verify(signature, b"text", "pkcs1v15", "sha256")
             assert verdict is True
+
+    def test_lists_and_tuples_of_any_buffers(self) -> None:
+        class Backwards(list[bytes]):
+            def __iter__(self) -> Iterator[bytes]:
+                return reversed(self)
+
+        key = private_key()
+        expected = key.sign(MESSAGES, "pkcs1v15", "sha256")
+        mixed: list[Any] = [MESSAGES[0], bytearray(MESSAGES[1]), memoryview(MESSAGES[2]), MESSAGES[3]]
+        kinds: list[Any] = [tuple(MESSAGES), mixed, tuple(mixed), Backwards(MESSAGES[::-1])]
+        for given in kinds:
+            assert list(key.sign(given, "pkcs1v15", "sha256")) == list(expected)
+        masked: list[Any] = [b"a", np.ma.MaskedArray(np.frombuffer(b"ab", np.uint8), [True, False])]
+        with pytest.raises(TypeError, match="messages: item 1 is a numpy masked array"):
+            key.sign(masked, "pkcs1v15", "sha256")
 
     @pytest.mark.parametrize("several", [False, True])
     def test_buffers_that_are_not_contiguous(self, several: bool) -> None:

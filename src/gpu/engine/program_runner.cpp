@@ -11,6 +11,10 @@
 namespace manymod::gpu {
 namespace {
 
+// Short programs: copying operands and results on the host takes longer than the device, and each of the
+// threads that do so has a workspace.
+constexpr std::size_t kInFlight = 16;
+
 // The narrowest shape that holds the moduli; of equally narrow ones the one with the fewest threads, which is
 // fastest for large batches.
 const Shape& shape_of(std::span<const Shape> shapes, std::size_t limbs) {
@@ -23,7 +27,10 @@ const Shape& shape_of(std::span<const Shape> shapes, std::size_t limbs) {
 }  // namespace
 
 ProgramRunner::ProgramRunner(const Technique& technique, Device& device, std::size_t limbs)
-    : device_(device), limbs_(limbs), shape_(shape_of(technique.shapes, limbs)), workspaces_(device) {
+    : device_(device),
+      limbs_(limbs),
+      shape_(shape_of(technique.shapes, limbs)),
+      workspaces_(device, kInFlight) {
   if (technique.reference != nullptr) check_kernel(technique, shape_.threads, device.index(), limbs);
 }
 
