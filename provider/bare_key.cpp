@@ -108,8 +108,8 @@ bool is_bare(Kind kind, int selection, const OSSL_PARAM parts[]) {
     case Kind::ec: {
       const OSSL_PARAM* const group = OSSL_PARAM_locate_const(parts, OSSL_PKEY_PARAM_GROUP_NAME);
       const char* name = nullptr;
-      return group != nullptr && OSSL_PARAM_get_utf8_string_ptr(group, &name) != 0 && !is_p384(name) &&
-             has(parts, OSSL_PKEY_PARAM_PUB_KEY) && !has(parts, OSSL_PKEY_PARAM_PRIV_KEY);
+      return group != nullptr && OSSL_PARAM_get_utf8_string_ptr(group, &name) != 0 && name != nullptr &&
+             !is_p384(name) && has(parts, OSSL_PKEY_PARAM_PUB_KEY) && !has(parts, OSSL_PKEY_PARAM_PRIV_KEY);
     }
     case Kind::ed25519:
       break;
@@ -119,23 +119,41 @@ bool is_bare(Kind kind, int selection, const OSSL_PARAM parts[]) {
 
 bool is_point(const OSSL_PARAM& part) { return std::strcmp(part.key, OSSL_PKEY_PARAM_PUB_KEY) == 0; }
 
-bool is_same(const OSSL_PARAM& a, const OSSL_PARAM& b) {
-  return std::strcmp(a.key, b.key) == 0 && a.data_type == b.data_type && a.data_size == b.data_size &&
-         (is_point(a) || a.data_size == 0 || std::memcmp(a.data, b.data, a.data_size) == 0);
+/// Whether all parts have their values in the list. Values by pointers, and texts whose length is not stated,
+/// are left to the import.
+bool are_values(const OSSL_PARAM* part) {
+  for (; part->key != nullptr; ++part) {
+    const bool by_pointer = part->data_type == OSSL_PARAM_UTF8_PTR || part->data_type == OSSL_PARAM_OCTET_PTR;
+    if (part->data == nullptr || part->data_size == 0 || by_pointer) return false;
+  }
+  return true;
 }
 
-/// Whether two lists of parts have the same domain parameters in the same order.
-bool is_same_domain(const OSSL_PARAM* a, const OSSL_PARAM* b) {
-  for (; a->key != nullptr && b->key != nullptr; ++a, ++b) {
-    if (!is_same(*a, *b)) return false;
+DomainPart copy_of(const OSSL_PARAM& part) {
+  DomainPart copy{part.key, part.data_type, part.data_size, {}};
+  if (!is_point(part)) copy.value.assign(static_cast<const char*>(part.data), part.data_size);
+  return copy;
+}
+
+bool is_same(const DomainPart& a, const OSSL_PARAM& b) {
+  return a.name == b.key && a.type == b.data_type && a.size == b.data_size &&
+         (is_point(b) || std::memcmp(a.value.data(), b.data, a.size) == 0);
+}
+
+/// Whether a list of parts has these domain parameters, in the same order.
+bool is_same_domain(const std::vector<DomainPart>& domain, const OSSL_PARAM* part) {
+  for (const DomainPart& known : domain) {
+    if (part->key == nullptr || !is_same(known, *part)) return false;
+    ++part;
   }
-  return a->key == b->key;
+  return part->key == nullptr;
 }
 
 /// The uncompressed point among the parts; null if it has another form, or there is none.
 const OSSL_PARAM* uncompressed_point(const OSSL_PARAM parts[]) {
   const OSSL_PARAM* const point = OSSL_PARAM_locate_const(parts, OSSL_PKEY_PARAM_PUB_KEY);
-  const bool good = point != nullptr && point->data_type == OSSL_PARAM_OCTET_STRING && point->data_size != 0;
+  const bool good = point != nullptr && point->data_type == OSSL_PARAM_OCTET_STRING &&
+                    point->data != nullptr && point->data_size != 0;
   return good && *static_cast<const unsigned char*>(point->data) == POINT_CONVERSION_UNCOMPRESSED ? point
                                                                                                   : nullptr;
 }
@@ -150,6 +168,21 @@ std::optional<BareKey> key_of_parts(const DefaultFunctions& functions, int selec
 }
 
 }  // namespace
+
+std::string BareKey::usual_hash() const {
+  char of_all[64] = "", of_restricted[64] = "";
+  OSSL_PARAM asked[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_DEFAULT_DIGEST, of_all, sizeof of_all),
+      OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_MANDATORY_DIGEST, of_restricted, sizeof of_restricted),
+      OSSL_PARAM_construct_end()};
+  ERR_set_mark();
+  functions_->get_key_params(data_, asked);
+  ERR_pop_to_mark();
+  for (const char* const name : {of_restricted, of_all}) {
+    if (*name != 0) return name;
+  }
+  return "SHA256";
+}
 
 DefaultProvider::~DefaultProvider() {
   for (const auto& domain : domains_) delete domain.load();
@@ -170,7 +203,9 @@ std::optional<BareKey> DefaultProvider::import(OSSL_LIB_CTX* library, Kind kind,
   if (!is_bare(kind, selection, parts)) return std::nullopt;
   const DefaultFunctions* const functions = this->functions(library, kind);
   if (functions == nullptr) return std::nullopt;
-  const bool may_be_known = kind == Kind::ec && functions->set_key_params != nullptr;
+  constexpr int kAll = OSSL_KEYMGMT_SELECT_ALL_PARAMETERS;
+  const bool may_be_known = kind == Kind::ec && functions->set_key_params != nullptr &&
+                            (selection & kAll) == kAll && are_values(parts);
   if (may_be_known) {
     if (auto key = point_on_known_domain(*functions, parts)) return key;
   }
@@ -220,7 +255,7 @@ std::optional<BareKey> DefaultProvider::point_on_known_domain(const DefaultFunct
   for (const auto& known : domains_) {
     const Domain* const domain = known.load(std::memory_order_acquire);
     if (domain == nullptr) return std::nullopt;
-    if (!is_same_domain(domain->parts.get(), parts)) continue;
+    if (!is_same_domain(domain->parts, parts)) continue;
     void* const data = functions.duplicate_key(domain->key.data(), OSSL_KEYMGMT_SELECT_ALL_PARAMETERS);
     if (data == nullptr) return std::nullopt;
     BareKey key(functions, data);
@@ -244,8 +279,9 @@ void DefaultProvider::remember_domain(const DefaultFunctions& functions, const O
                                  [](const auto& domain) { return domain.load() == nullptr; });
   if (free == domains_.end()) return;
   auto key = key_of_parts(functions, OSSL_KEYMGMT_SELECT_ALL_PARAMETERS, parts);
-  Libcrypto<OSSL_PARAM> copy(OSSL_PARAM_dup(parts));
-  if (!key || copy == nullptr) return;
+  if (!key) return;
+  std::vector<DomainPart> copy;
+  for (const OSSL_PARAM* part = parts; part->key != nullptr; ++part) copy.push_back(copy_of(*part));
   auto made = std::make_unique<Domain>(Domain{std::move(*key), std::move(copy)});
   const Domain* none = nullptr;
   if (free->compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) {
@@ -254,7 +290,7 @@ void DefaultProvider::remember_domain(const DefaultFunctions& functions, const O
 }
 
 BareVerification::BareVerification(const DefaultFunctions& functions)
-    : BareVerification(functions, functions.create(functions.context, nullptr)) {
+    : BareVerification(functions, functions.create(functions.context, kDelegate)) {
   if (context_ == nullptr) throw std::bad_alloc();
 }
 

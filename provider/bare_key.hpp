@@ -8,9 +8,12 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "libcrypto.hpp"
 
@@ -73,10 +76,20 @@ class BareKey {
 
   [[nodiscard]] const DefaultFunctions& functions() const { return *functions_; }
   [[nodiscard]] void* data() const { return data_; }
+  /// The hash that signatures have if no other is asked for.
+  [[nodiscard]] std::string usual_hash() const;
 
  private:
   const DefaultFunctions* functions_;
   void* data_;
+};
+
+/// A part of an imported key's domain parameters, in memory of its own; of the point only the length.
+struct DomainPart {
+  std::string name;
+  unsigned type;
+  std::size_t size;
+  std::string value;
 };
 
 /// The default provider's functions, looked up when they are first needed, and the domain parameters of EC
@@ -91,7 +104,7 @@ class DefaultProvider {
 
   /// A public key of its parts, OSSL_KEYMGMT_SELECT_*.
   /// @return nothing for keys with private numbers, for parts that are no public key, and for kinds of keys
-  /// whose signatures are not all verified by the default provider
+  /// whose signatures are verified here (Ed25519, P-384)
   std::optional<BareKey> import(OSSL_LIB_CTX* library, Kind kind, int selection, const OSSL_PARAM parts[]);
 
   /// The public key of a SubjectPublicKeyInfo (DER) of this kind.
@@ -102,7 +115,7 @@ class DefaultProvider {
   /// A key with domain parameters alone, and the parts of which it was made.
   struct Domain {
     BareKey key;
-    Libcrypto<OSSL_PARAM> parts;
+    std::vector<DomainPart> parts;
   };
 
   std::array<std::atomic<const DefaultFunctions*>, 4> functions_{};  ///< by kind

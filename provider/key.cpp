@@ -163,6 +163,7 @@ void Key::adopt(Libcrypto<EVP_PKEY> delegate) {
 }
 
 bool Key::import(int selection, const OSSL_PARAM parts[]) {
+  if (!is_empty()) return false;
   ERR_set_mark();
   bare_ = provider_.default_provider().import(provider_.library(), kind_, selection, parts);
   ERR_pop_to_mark();

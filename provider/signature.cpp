@@ -46,7 +46,8 @@ class Signature {
     const bool verifies = is_verification(start);
     if (verifies && key_->bare() != nullptr) {
       const BareKey& bare = begin_bare();
-      return bare.functions().begin_message(bare_->context(), name, bare.data(), parameters) > 0;
+      const std::string chosen = name != nullptr && *name != 0 ? name : bare.usual_hash();
+      return bare.functions().begin_message(bare_->context(), chosen.c_str(), bare.data(), parameters) > 0;
     }
     std::string chosen = name == nullptr ? "" : name;
     if (verifies) context_ = key_->verification(chosen);

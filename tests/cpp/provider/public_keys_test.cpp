@@ -5,6 +5,7 @@
 #include <openssl/x509.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "library.hpp"
@@ -90,6 +91,32 @@ TEST(ProviderPublicKeys, OfCurvesAreThoseOfTheDefaultProvider) {
       }
       EXPECT_EQ(parts.key(library, {4}), nullptr);
       EXPECT_EQ(parts.key(library, {0}) == nullptr, parts.key(reference(), {0}) == nullptr);  // infinity
+    }
+  }
+  ERR_clear_error();
+}
+
+/// The memory of names and values is the caller's again after an import: these end before the next one.
+TEST(ProviderPublicKeys, KeepNothingOfTheCallersMemory) {
+  const Library library;
+  for (const char* curve : {"P-256", "P-521", "P-256"}) {
+    Bytes group_key(OSSL_PKEY_PARAM_GROUP_NAME, OSSL_PKEY_PARAM_GROUP_NAME + 6),
+        name(curve, curve + std::strlen(curve) + 1), point = point_of(curve, "uncompressed");
+    group_key.back() = 0;
+    ASSERT_STREQ(reinterpret_cast<const char*>(group_key.data()), OSSL_PKEY_PARAM_GROUP_NAME);
+    auto* const text = reinterpret_cast<char*>(name.data());
+    char* by_pointer = text;
+    const char* const key = reinterpret_cast<const char*>(group_key.data());
+    for (const OSSL_PARAM& group : {OSSL_PARAM_construct_utf8_string(key, text, 0),
+                                    OSSL_PARAM_construct_utf8_ptr(key, &by_pointer, name.size() - 1),
+                                    OSSL_PARAM_construct_utf8_ptr(key, &by_pointer, 0)}) {
+      const OSSL_PARAM parts[] = {
+          group, OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()),
+          OSSL_PARAM_construct_end()};
+      const Evp<EVP_PKEY> own = import(library, "EC", parts), other = import(reference(), "EC", parts);
+      ASSERT_EQ(own == nullptr, other == nullptr);
+      if (own == nullptr) continue;
+      EXPECT_EQ(to_pem(own.get(), false), to_pem(other.get(), false));
     }
   }
   ERR_clear_error();
