@@ -44,12 +44,15 @@ nb::tuple taken_items(nb::handle items) {
   if (PyList_Check(items.ptr()) == 0 && PyTuple_Check(items.ptr()) == 0) {
     throw nb::type_error("items must be a list or a tuple");
   }
-  // Nothing below runs Python code, which might change the list.
-  const PrefetchedElements elements(items);
   const bool copies = PyTuple_CheckExact(items.ptr()) == 0;
-  nb::object taken =
-      copies ? nb::steal(PyTuple_New(static_cast<Py_ssize_t>(elements.size()))) : nb::borrow(items);
-  if (!taken.is_valid()) throw nb::python_error();
+  nb::object taken = nb::borrow(items);
+  // To make a tuple may collect garbage, up to CPython 3.11, and finalizers may change the list.
+  while (copies && (taken.is(items) || PyTuple_Size(taken.ptr()) != PySequence_Size(items.ptr()))) {
+    taken = nb::steal(PyTuple_New(PySequence_Size(items.ptr())));
+    if (!taken.is_valid()) throw nb::python_error();
+  }
+  // From here on nothing runs Python code.
+  const PrefetchedElements elements(items);
   bool all_bytes = true;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     PyObject* const item = elements[i];

@@ -25,7 +25,7 @@ constexpr std::size_t kNumbersPerItem = 9;
 // computes one block, other blocks are encoded, blinded and decoded.
 constexpr std::size_t kLeastGpuBlock = 64;
 constexpr std::size_t kMostGpuBlock = 32768;
-// Of public operations, which the CPU's part bounds: their numbers stay in a core's second-level cache.
+// Of public operations, which the CPU's part bounds: of larger blocks more memory is written and read again.
 constexpr std::size_t kMostPublicGpuBlock = 8192;
 // A block of private operations keeps the GPU busy for milliseconds: a few blocks in flight suffice, and
 // several threads should encode the first one. A block of public operations takes the CPU longer than the

@@ -168,6 +168,7 @@ class Bench {
 
   // Arrays on the device, so that the kernels' time is all.
   void run_waves(unsigned bits) {
+    if (settings_.wave == 0) throw std::invalid_argument("part waves needs --wave");
     if (!put_on_device()) return;
     for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
       Case what = power(bits, timing, Exponents::each);

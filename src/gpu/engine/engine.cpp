@@ -141,9 +141,12 @@ class DeviceEngine final : public Engine {
     const Task task = task_for(job, items, shape, std::min(wave, items.size()));
     const ChunkPlan plain{gpu, shape, job, task.program, modulus_limbs, task.operands, task.terms, task.comb};
     std::size_t most = items_of_chunk(gpu, upload_bytes_per_item(plain), wave);
+    bool has_room_for_turns = true;
     for (std::size_t first = 0; first < items.size();) {
       if (job.stop.requested()) return;
-      const BatchPart part = part_of(plain, items.size() - first, most);
+      const std::size_t left = items.size() - first;
+      const BatchPart part =
+          has_room_for_turns ? part_of(plain, left, most) : BatchPart{std::min(most, left), {}};
       const std::size_t count = part.items;
       const SegmentedProgram segmented = cut_program(task.program, part.turns.segments);
       ChunkPlan plan{gpu, shape, job, segmented.program, modulus_limbs, task.operands, task.terms, task.comb};
@@ -157,7 +160,10 @@ class DeviceEngine final : public Engine {
         });
       } catch (const DeviceError& error) {
         if (error.fault() != Fault::out_of_memory || count == 1) throw;
-        most = count / 2;
+        // Whole waves, or a part of one; never blocks in turns again, whose tables lie beside those of a
+        // wave.
+        most = count / 2 < wave ? count / 2 : count / 2 / wave * wave;
+        has_room_for_turns = false;
         continue;
       }
       first += count;

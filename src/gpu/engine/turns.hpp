@@ -33,7 +33,7 @@ struct Turns {
   [[nodiscard]] std::size_t pairs() const { return blocks * segments; }
   [[nodiscard]] std::size_t count() const { return (pairs() + places - 1) / places; }
 
-  /// The pairs of a turn: a run, and a second one, of no blocks if a segment does not end in this turn.
+  /// The pairs of a turn: a run, and a second one, of no blocks unless a segment ends before the turn does.
   [[nodiscard]] std::array<BlockRun, 2> runs(std::size_t turn) const {
     const std::size_t begin = turn * places, end = std::min(pairs(), begin + places);
     const std::size_t change = std::min(end, (begin / blocks + 1) * blocks);

@@ -115,6 +115,8 @@ ProgramHandle ProgramBuilder::from_source(const Recipe& recipe) const {
   if (status == kSuccess) return program;
   const std::string log = log_of(program);
   api_.release_program(program);
+  // A compiler that has too little memory now may have enough at the next call.
+  if (fault_of(status) == Fault::out_of_memory) check(api_.build_program.name(), status);
   throw BuildFailure("the driver cannot compile " + recipe.kernel + " (" + status_name(status) + "): " + log);
 }
 
