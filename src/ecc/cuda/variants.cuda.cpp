@@ -66,7 +66,8 @@ const CurveKernels* find_curve_kernels(const Curve& curve) {
   if (found != kAll.end()) return &*found;
   const bool is_odd = (curve.n[0] & curve.cofactor[0] & 1) != 0;
   if (curve.form != MM_ECC_WEIERSTRASS || !is_odd) return nullptr;
-  if (curve.field_bits < kMinFieldBits || curve.order_bits <= kBaseWindow) return nullptr;
+  // A table of wide windows of a shorter order has n G = infinity among its affine points.
+  if (curve.field_bits < kMinFieldBits || curve.order_bits <= kWideWindow) return nullptr;
   const auto fits = [&](const CurveKernels& kernels) { return kernels.words >= 2 * curve.limbs(); };
   const auto any = std::ranges::find_if(kForAny, fits);
   return any == kForAny.end() ? nullptr : &*any;

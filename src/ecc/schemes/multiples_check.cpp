@@ -7,7 +7,6 @@
 
 #include "arch/scalar/word.hpp"
 #include "crypto/libcrypto.hpp"
-#include "ecc/schemes/block.hpp"
 #include "repr/constant_time.hpp"
 #include "repr/limbs.hpp"
 
@@ -66,6 +65,20 @@ bool confirms_multiples(const PointEngine& engine, const Order& order, const Num
   engine.multiply_base(expected.results(curve), combined(order, z, k, count).view(), {0, 1},
                        TimingClass::secret, stop);
   return !stop.was_requested() && is_same(sum, expected);
+}
+
+Points multiply_again(const PointEngine& engine, const Rows& k, std::size_t count, const StopToken& stop) {
+  const std::size_t limbs = engine.curve().limbs();
+  Rows shifted(count + 1, k.limbs());
+  std::copy_n(k.view().data, k.limbs(), shifted.data());
+  std::copy_n(k.view().data, count * k.limbs(), shifted.data() + k.limbs());
+  Points all(count + 1, limbs), r(count, limbs);
+  engine.multiply_base(all.results(engine.curve()), shifted.view(), {0, count + 1}, TimingClass::secret,
+                       stop);
+  std::copy_n(all.x.data() + limbs, count * limbs, r.x.data());
+  std::copy_n(all.y.data() + limbs, count * limbs, r.y.data());
+  std::copy_n(all.infinity.data() + 1, count, r.infinity.data());
+  return r;
 }
 
 void with_parity(std::span<Limb> r, std::span<const Limb> y, Limb odd, std::span<const Limb> p) {
