@@ -62,14 +62,19 @@ TEST_P(Faults, NoSpoiledSignatureLeaves) {
     const auto engine = variant.make(curve_, {});
     const SchemeRun exact = sign(*engine, kFew, true);
     for (const std::size_t bad : {0U, 3U}) {
-      // In k G, and in the check itself.
-      for (const unsigned call : {case_.nonce_call, case_.nonce_call + 1}) {
+      // In k G, and in the check itself, whose rows are those of the items before; the first one is nobody's.
+      for (const bool in_check : {false, true}) {
+        const unsigned call = case_.nonce_call + (in_check ? 1 : 0);
         const SchemeRun found = sign(FaultyEngine(*engine, bad, call), kFew, true);
         for (std::size_t i = 0; i < kFew; ++i) {
-          EXPECT_EQ(found.status[i], i == bad ? MM_ITEM_ECC_FAULT : MM_OK);
-          EXPECT_EQ(found.output[i], i == bad ? Bytes{} : exact.output[i]);
+          const bool is_bad = i + (in_check ? 1 : 0) == bad;
+          EXPECT_EQ(found.status[i], is_bad ? MM_ITEM_ECC_FAULT : MM_OK);
+          EXPECT_EQ(found.output[i], is_bad ? Bytes{} : exact.output[i]);
         }
       }
+      // In the same row of both: a lane that is always wrong.
+      const SchemeRun always = sign(FaultyEngine(*engine, bad), kFew, true);
+      EXPECT_EQ(always.status[bad], MM_ITEM_ECC_FAULT);
       const SchemeRun unchecked = sign(FaultyEngine(*engine, bad, case_.nonce_call), kFew, false);
       EXPECT_EQ(unchecked.status[bad], MM_OK);
       EXPECT_NE(unchecked.output[bad], exact.output[bad]);
