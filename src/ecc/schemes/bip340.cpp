@@ -199,7 +199,7 @@ class SchnorrSigner final : public BlockScheme {
     order_->mul(k.data(), x.d.view(), x.e.view(), count);
     order_->sub(k.data(), x.s.view(), k.view(), count);
     if (confirms_all(x, k, count, stop) || stop.was_requested()) return;
-    const Points point = multiply_again(engine_, k, count, stop);
+    const Points point = multiply_again(engine_, k.view(), k.limbs(), count, stop);
     if (stop.was_requested()) return;
     for (std::size_t row = 0; row < count; ++row) {
       Limb difference = point.y[row][0] & 1;

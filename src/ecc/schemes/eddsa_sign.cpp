@@ -103,7 +103,8 @@ class Signing::Batch {
   void run(const StopToken& stop) {
     if (items_.empty()) return;
     load_scalars();
-    multiply_base(x_, y_, stop);
+    s_.engine_.multiply_base({x_.data(), y_.data(), nullptr}, {scalars_.data(), limbs_}, {0, rows()},
+                             TimingClass::secret, stop);
     if (stop.was_requested()) return;
     for (std::size_t key = 0; key < key_count_; ++key) write_point(keys_[key].public_key.data(), key);
     if (s_.signs_) {
@@ -146,10 +147,6 @@ class Signing::Batch {
     std::copy_n(key_scalars_.data(), key_count_ * limbs_, scalars_.data());
     if (!s_.signs_) return;
     std::copy_n(nonces_.data(), items_.size() * limbs_, scalars_.data() + key_count_ * limbs_);
-  }
-  void multiply_base(std::vector<Limb>& x, std::vector<Limb>& y, const StopToken& stop) const {
-    s_.engine_.multiply_base({x.data(), y.data(), nullptr}, {scalars_.all().data(), limbs_}, {0, rows()},
-                             TimingClass::secret, stop);
   }
   void write_point(std::uint8_t* bytes, std::size_t row) const {
     write_edwards_point(s_.engine_.curve(), {bytes, s_.instance_.size}, &x_[row * coordinate_limbs_],
@@ -263,25 +260,20 @@ class Signing::Batch {
       items_[row].status = MM_ITEM_ECC_FAULT;
     }
   }
-  /// All points once more, one row further on: a lane that is always wrong spoils other points than before.
+  /// All points once more.
   void check_each(const StopToken& stop) {
-    const auto limbs = static_cast<std::ptrdiff_t>(limbs_);
-    const std::span<Limb> used = scalars_.first(rows() * limbs_);
-    std::rotate(used.begin(), used.end() - limbs, used.end());
-    std::vector<Limb> x(x_.size()), y(y_.size());
-    multiply_base(x, y, stop);
+    const Points again = multiply_again(s_.engine_, {scalars_.data(), limbs_}, limbs_, rows(), stop);
     if (stop.was_requested()) return;
     for (std::size_t row = 0; row < items_.size(); ++row) {
-      require_point(row, x, y, key_count_ + row);
-      require_point(row, x, y, items_[row].key);
+      require_point(row, again, key_count_ + row);
+      require_point(row, again, items_[row].key);
     }
   }
-  /// The same for an item with a point that is not the one in the row of (x, y) after it.
-  [[gnu::noinline]] void require_point(std::size_t row, const std::vector<Limb>& x,
-                                       const std::vector<Limb>& y, std::size_t point) {
-    const std::size_t width = coordinate_limbs_, found = (point + 1) % rows();
-    const bool same = std::equal(&x_[point * width], &x_[point * width] + width, &x[found * width]) &&
-                      std::equal(&y_[point * width], &y_[point * width] + width, &y[found * width]);
+  /// The same for an item with another point than the one that was computed again.
+  [[gnu::noinline]] void require_point(std::size_t row, const Points& again, std::size_t point) {
+    const std::size_t width = coordinate_limbs_;
+    const bool same = std::ranges::equal(std::span(&x_[point * width], width), again.x[point]) &&
+                      std::ranges::equal(std::span(&y_[point * width], width), again.y[point]);
     if (!same) items_[row].status = MM_ITEM_ECC_FAULT;
   }
 

@@ -67,16 +67,17 @@ bool confirms_multiples(const PointEngine& engine, const Order& order, const Num
   return !stop.was_requested() && is_same(sum, expected);
 }
 
-Points multiply_again(const PointEngine& engine, const Rows& k, std::size_t count, const StopToken& stop) {
-  const std::size_t limbs = engine.curve().limbs();
-  Rows shifted(count + 1, k.limbs());
-  std::copy_n(k.view().data, k.limbs(), shifted.data());
-  std::copy_n(k.view().data, count * k.limbs(), shifted.data() + k.limbs());
-  Points all(count + 1, limbs), r(count, limbs);
+Points multiply_again(const PointEngine& engine, const NumberRows& k, std::size_t limbs, std::size_t count,
+                      const StopToken& stop) {
+  const std::size_t width = engine.curve().limbs();
+  Rows shifted(count + 1, limbs);
+  std::copy_n(k.data, limbs, shifted.data());
+  std::copy_n(k.data, count * limbs, shifted.data() + limbs);
+  Points all(count + 1, width), r(count, width);
   engine.multiply_base(all.results(engine.curve()), shifted.view(), {0, count + 1}, TimingClass::secret,
                        stop);
-  std::copy_n(all.x.data() + limbs, count * limbs, r.x.data());
-  std::copy_n(all.y.data() + limbs, count * limbs, r.y.data());
+  std::copy_n(all.x.data() + width, count * width, r.x.data());
+  std::copy_n(all.y.data() + width, count * width, r.y.data());
   std::copy_n(all.infinity.data() + 1, count, r.infinity.data());
   return r;
 }

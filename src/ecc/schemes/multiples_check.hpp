@@ -34,9 +34,10 @@ inline constexpr std::size_t kCheckedItems = 2048;
                                       const PointRows& points, std::size_t count, const StopToken& stop);
 
 /// The multiples k[i] G of the first `count` items again, item i in row i + 1 of the engine, so that a lane
-/// that is always wrong spoils other items than it did before. In: as above. Timing: constant-time in k.
-[[nodiscard]] Points multiply_again(const PointEngine& engine, const Rows& k, std::size_t count,
-                                    const StopToken& stop);
+/// that is always wrong spoils other items than it did before. In: k as above, of `limbs` limbs. Timing:
+/// constant-time in k.
+[[nodiscard]] Points multiply_again(const PointEngine& engine, const NumberRows& k, std::size_t limbs,
+                                    std::size_t count, const StopToken& stop);
 
 /// r = y or p - y, whichever has the lowest bit of `odd`. In: 0 < y < p. Constant-time.
 void with_parity(std::span<Limb> r, std::span<const Limb> y, Limb odd, std::span<const Limb> p);

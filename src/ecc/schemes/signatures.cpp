@@ -166,7 +166,7 @@ void Signer::verify_again(const Signing& x, const Block& block, const StopToken&
   Rows k(count, order().limbs());
   recompute_k(k, x, count);
   if (confirms_all(x, k, block, stop) || stop.was_requested()) return;
-  const Points point = multiply_again(engine_, k, count, stop);
+  const Points point = multiply_again(engine_, k.view(), k.limbs(), count, stop);
   if (stop.was_requested()) return;
   compute_r(k, point, x, count);
   for (std::size_t row = 0; row < count; ++row) reject_fault(x, k[row], point.y[row][0] & 1, block, row);
