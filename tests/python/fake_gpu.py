@@ -11,7 +11,7 @@ A test that needs it begins with `needed`, and runs programs by `run` or in `env
 
     run("import json, manymod; print(json.dumps(len(manymod.devices())))", devices=3)
 
-In such a program, `count` says what the driver has been asked to do.
+In such a program, `count` says what the driver has been asked to do, and `lose` takes its GPUs away.
 """
 
 from __future__ import annotations
@@ -82,3 +82,8 @@ def count(name: str) -> int:
     function.restype = ctypes.c_size_t
     function.argtypes = [ctypes.c_char_p]
     return int(function(name.encode()))
+
+
+def lose() -> None:
+    """From now on every call of the driver fails, in a program that runs with it."""
+    ctypes.CDLL("libcuda.so.1").fake_cuda_lose()

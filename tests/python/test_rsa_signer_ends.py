@@ -198,7 +198,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from manymod import rsa
 from manymod.asynchronous import Job
-from tests.python.fake_gpu import count
+from tests.python.fake_gpu import lose
 
 given = json.load(sys.stdin)
 key = rsa.PrivateKey.from_numbers(n=given["n"], e=65537, d=given["d"])
@@ -207,6 +207,8 @@ answers = Counter()
 errors = []
 
 def ask(number):
+    if number == given["lost_at"]:
+        lose()
     future = signer.submit(b"request %d" % number)
     error = future.exception(60)
     if error is None:
@@ -223,7 +225,6 @@ found = signer.statistics()
 json.dump({
     "answers": [[number, answer, times] for (number, answer), times in answers.items()],
     "counts": [found.accepted, found.signed, found.failed],
-    "calls": count("calls"),
     # Every request has an exception of its own, which shows nothing of others.
     "fresh": len({id(error) for error in errors}) == len(errors)
     and all(error.__traceback__ is error.__cause__ is error.__context__ is None for error in errors),
@@ -237,10 +238,10 @@ def test_a_gpu_lost_midway(expected: list[bytes]) -> None:
     numbers = peer_key(BITS).private_numbers()
     given = {"n": numbers.public_numbers.n, "d": numbers.d, "requests": 200, "concurrent": 1}
     gpu = {"multiprocessors": 1, "threads_per_multiprocessor": 128}
-    whole = fake_gpu.run(ON_GPU, {**given, "device": "cuda"}, **gpu)
+    whole = fake_gpu.run(ON_GPU, {**given, "device": "cuda", "lost_at": None}, **gpu)
     assert whole["counts"] == [200, 200, 0]
     for device in ("auto", "cuda"):
-        cut = fake_gpu.run(ON_GPU, {**given, "device": device}, lost_at_call=whole["calls"] // 2, **gpu)
+        cut = fake_gpu.run(ON_GPU, {**given, "device": device, "lost_at": 100}, **gpu)
         answers = {number: answer for number, answer, times in cut["answers"] if times == 1}
         assert sorted(answers) == list(range(200))
         assert len(cut["answers"]) == 200
@@ -251,9 +252,8 @@ def test_a_gpu_lost_midway(expected: list[bytes]) -> None:
         assert bool(lost) == (device == "cuda")
         assert cut["fresh"]
         assert signed
-    given["concurrent"] = 8
-    for call in (whole["calls"] // 4, whole["calls"] // 2):
-        cut = fake_gpu.run(ON_GPU, {**given, "device": "auto"}, lost_at_call=call, **gpu)
+    for lost_at in (50, 100):
+        cut = fake_gpu.run(ON_GPU, {**given, "device": "auto", "concurrent": 8, "lost_at": lost_at}, **gpu)
         assert sorted(cut["answers"]) == [[number, expected[number].hex(), 1] for number in range(200)]
 
 

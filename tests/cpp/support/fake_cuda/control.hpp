@@ -9,7 +9,8 @@
 //
 //   FAKE_CUDA=devices=2,memory_bytes=1000000,lost_at_call=40
 //
-// The C function fake_cuda_count("launches") returns the member of Counts with that name.
+// The C function fake_cuda_count("launches") returns the member of Counts with that name; after
+// fake_cuda_lose() every call fails, as from `lost_at_call` on.
 #pragma once
 
 #include <cstddef>

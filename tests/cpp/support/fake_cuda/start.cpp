@@ -5,11 +5,13 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "support/fake_cuda/control.hpp"
 #include "support/fake_cuda/kernels.hpp"
+#include "support/fake_cuda/state.hpp"
 
 namespace fake_cuda {
 namespace {
@@ -106,4 +108,9 @@ extern "C" FAKE_CUDA_API std::size_t fake_cuda_count(const char* name) {
   const auto found = fake_cuda::counters().find(std::string_view(name));
   if (found == fake_cuda::counters().end()) fake_cuda::refuse("no such count", name);
   return fake_cuda::counts().*found->second;
+}
+
+extern "C" FAKE_CUDA_API void fake_cuda_lose() {
+  const std::lock_guard guard(fake_cuda::lock());
+  fake_cuda::settings().lost_at_call = 0;
 }
