@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Combinations of the functions of field/field.hpp that some backends compute at once, with fewer reductions
-// and carries; others compute them one by one. Aliasing and timing: as there.
+// and carries; others compute them one by one. Aliasing and timing: as there. Operands of sums and products,
+// and results where they are not declared Elements, may have the forms of field/uncarried.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace manymod::field {
 
 /// r = 3 a / 2. m(a) = 1, m(r) = 2.
 template <class F>
-MM_DEVICE void three_halves(const F& f, typename F::Element& r, const typename F::Element& a) {
+MM_DEVICE void three_halves(const F& f, typename F::Element& r, const auto& a) {
   if constexpr (requires { f.three_halves(r, a); }) {
     f.three_halves(r, a);
   } else {
@@ -25,9 +26,8 @@ MM_DEVICE void three_halves(const F& f, typename F::Element& r, const typename F
 /// r = a b - c d. m(a) m(b) <= 3, or b is the `rest` of a function below and m(a) <= 2; m(c) = m(d) = 1,
 /// m(r) = 1.
 template <class F>
-MM_DEVICE void mul_sub(const F& f, typename F::Element& r, const typename F::Element& a,
-                       const typename F::Element& b, const typename F::Element& c,
-                       const typename F::Element& d) {
+MM_DEVICE void mul_sub(const F& f, typename F::Element& r, const auto& a, const auto& b, const auto& c,
+                       const auto& d) {
   if constexpr (requires { f.mul_sub(r, a, b, c, d); }) {
     f.mul_sub(r, a, b, c, d);
   } else {
@@ -41,8 +41,7 @@ MM_DEVICE void mul_sub(const F& f, typename F::Element& r, const typename F::Ele
 
 /// r = a b - c^2, likewise.
 template <class F>
-MM_DEVICE void mul_sub_sqr(const F& f, typename F::Element& r, const typename F::Element& a,
-                           const typename F::Element& b, const typename F::Element& c) {
+MM_DEVICE void mul_sub_sqr(const F& f, typename F::Element& r, const auto& a, const auto& b, const auto& c) {
   if constexpr (requires { f.mul_sub_sqr(r, a, b, c); }) {
     f.mul_sub_sqr(r, a, b, c);
   } else {
@@ -57,8 +56,7 @@ MM_DEVICE void mul_sub_sqr(const F& f, typename F::Element& r, const typename F:
 /// x = a - 2 v and rest = v - x. m = 1 on input, m(x) = 1, m(rest) = 1 where mul_sub is computed at once,
 /// else m(rest) <= 2. Neither result is an operand.
 template <class F>
-MM_DEVICE void sub_twice(const F& f, typename F::Element& x, typename F::Element& rest,
-                         const typename F::Element& a, const typename F::Element& v) {
+MM_DEVICE void sub_twice(const F& f, typename F::Element& x, auto& rest, const auto& a, const auto& v) {
   if constexpr (requires { f.template combine<1, -2>(x, a, v); }) {
     f.template combine<1, -2>(x, a, v);
     f.template combine<-1, 3>(rest, a, v);
@@ -72,9 +70,8 @@ MM_DEVICE void sub_twice(const F& f, typename F::Element& x, typename F::Element
 
 /// x = a - b - 2 v and rest = v - x, likewise.
 template <class F>
-MM_DEVICE void sub_and_twice(const F& f, typename F::Element& x, typename F::Element& rest,
-                             const typename F::Element& a, const typename F::Element& b,
-                             const typename F::Element& v) {
+MM_DEVICE void sub_and_twice(const F& f, typename F::Element& x, auto& rest, const auto& a, const auto& b,
+                             const auto& v) {
   if constexpr (requires { f.template combine<1, -1, -2>(x, a, b, v); }) {
     f.template combine<1, -1, -2>(x, a, b, v);
     f.template combine<-1, 1, 3>(rest, a, b, v);
@@ -89,8 +86,7 @@ MM_DEVICE void sub_and_twice(const F& f, typename F::Element& x, typename F::Ele
 
 /// r = a + b - c, and r = a - b + 2 c. m(a) = m(b) = m(c) = 1, m(r) = 1.
 template <class F>
-MM_DEVICE void add_sub(const F& f, typename F::Element& r, const typename F::Element& a,
-                       const typename F::Element& b, const typename F::Element& c) {
+MM_DEVICE void add_sub(const F& f, auto& r, const auto& a, const auto& b, const auto& c) {
   if constexpr (requires { f.template combine<1, 1, -1>(r, a, b, c); }) {
     f.template combine<1, 1, -1>(r, a, b, c);
   } else {
@@ -101,8 +97,7 @@ MM_DEVICE void add_sub(const F& f, typename F::Element& r, const typename F::Ele
   }
 }
 template <class F>
-MM_DEVICE void sub_add_twice(const F& f, typename F::Element& r, const typename F::Element& a,
-                             const typename F::Element& b, const typename F::Element& c) {
+MM_DEVICE void sub_add_twice(const F& f, auto& r, const auto& a, const auto& b, const auto& c) {
   if constexpr (requires { f.template combine<1, -1, 2>(r, a, b, c); }) {
     f.template combine<1, -1, 2>(r, a, b, c);
   } else {
@@ -116,8 +111,7 @@ MM_DEVICE void sub_add_twice(const F& f, typename F::Element& r, const typename 
 
 /// r = a - b - c, and r = a + b - 2 c. m(a) = m(b) = m(c) = 1, m(r) = 1.
 template <class F>
-MM_DEVICE void sub_both(const F& f, typename F::Element& r, const typename F::Element& a,
-                        const typename F::Element& b, const typename F::Element& c) {
+MM_DEVICE void sub_both(const F& f, auto& r, const auto& a, const auto& b, const auto& c) {
   if constexpr (requires { f.template combine<1, -1, -1>(r, a, b, c); }) {
     f.template combine<1, -1, -1>(r, a, b, c);
   } else {
@@ -128,8 +122,7 @@ MM_DEVICE void sub_both(const F& f, typename F::Element& r, const typename F::El
   }
 }
 template <class F>
-MM_DEVICE void add_sub_twice(const F& f, typename F::Element& r, const typename F::Element& a,
-                             const typename F::Element& b, const typename F::Element& c) {
+MM_DEVICE void add_sub_twice(const F& f, auto& r, const auto& a, const auto& b, const auto& c) {
   if constexpr (requires { f.template combine<1, 1, -2>(r, a, b, c); }) {
     f.template combine<1, 1, -2>(r, a, b, c);
   } else {
@@ -147,13 +140,11 @@ struct Small {
 };
 /// r = a times a constant. m(a) <= 2, m(r) = 1.
 template <class F>
-MM_DEVICE void mul_constant(const F& f, typename F::Element& r, const typename F::Element& a,
-                            const typename F::Element& constant) {
+MM_DEVICE void mul_constant(const F& f, auto& r, const auto& a, const typename F::Element& constant) {
   f.mul(r, a, constant);
 }
 template <class F>
-MM_DEVICE void mul_constant(const F& f, typename F::Element& r, const typename F::Element& a,
-                            Small constant) {
+MM_DEVICE void mul_constant(const F& f, auto& r, const auto& a, Small constant) {
   f.mul_small(r, a, constant.value);
 }
 

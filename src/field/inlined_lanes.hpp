@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "field/field.hpp"
 
@@ -25,9 +26,14 @@ class InlinedLaneField {
   static constexpr std::size_t kLanes = Arithmetic::kLanes;
   static constexpr std::size_t kDigits = Arithmetic::kDigits;
 
-  struct Element : Carried {
-    typename Arithmetic::Number number;
+  template <class Number>
+  struct Form : Carried {
+    Number number;
   };
+  using Element = Form<typename Arithmetic::Number>;
+  // See field/uncarried.hpp. Where the arithmetic has no such numbers, these are Elements.
+  using Uncarried = Form<typename Arithmetic::Uncarried>;
+  using Unmasked = Form<typename Arithmetic::Unmasked>;
   using Mask = Vector;
   /// limbs() limbs of each instance, below p where p is known at run time: limb i of lane l at [i kLanes +
   /// l]. No alignment is needed.
@@ -40,11 +46,11 @@ class InlinedLaneField {
   [[nodiscard]] const Arithmetic& arithmetic() const { return arithmetic_; }
   [[nodiscard]] constexpr std::size_t limbs() const { return arithmetic_.limbs(); }
 
-  void zero(Element& r) const {
+  void zero(auto& r) const {
     Rules::set(r, 1);
     arithmetic_.set_zero(r.number);
   }
-  void one(Element& r) const {
+  void one(auto& r) const {
     Rules::set(r, 1);
     arithmetic_.set_one(r.number);
   }
@@ -59,26 +65,27 @@ class InlinedLaneField {
     arithmetic_.leave(x, a.number);
   }
 
-  void mul(Element& r, const Element& a, const Element& b) const {
+  // Which forms results, factors and summands may have: field/uncarried.hpp.
+  void mul(auto& r, const auto& a, const auto& b) const {
     check(a), check(b);
     Rules::mul(r, a, b);
     arithmetic_.mul(r.number, a.number, b.number);
     check(r);
   }
-  void sqr(Element& r, const Element& a) const {
+  void sqr(auto& r, const auto& a) const {
     check(a);
     Rules::sqr(r, a);
     arithmetic_.sqr(r.number, a.number);
     check(r);
   }
-  void add(Element& r, const Element& a, const Element& b) const {
+  void add(auto& r, const auto& a, const auto& b) const {
     check(a), check(b);
     Rules::add(r, a, b);
     arithmetic_.add(r.number, a.number, b.number);
     check(r);
   }
   template <unsigned kOfB = 1>
-  void sub(Element& r, const Element& a, const Element& b) const {
+  void sub(auto& r, const auto& a, const auto& b) const {
     check(a), check(b);
     Rules::sub<kOfB>(r, a, b);
     arithmetic_.template sub<2 * kOfB>(r.number, a.number, b.number);
@@ -105,14 +112,14 @@ class InlinedLaneField {
     check(r);
   }
   // The combinations of field/fused.hpp.
-  void three_halves(Element& r, const Element& a) const {
+  void three_halves(Element& r, const auto& a) const {
     check(a);
     Rules::read_reduced(a);
     arithmetic_.three_halves(r.number, a.number);
     Rules::set(r, 2);
     check(r);
   }
-  void mul_sub(Element& r, const Element& a, const Element& b, const Element& c, const Element& d) const
+  void mul_sub(Element& r, const auto& a, const auto& b, const auto& c, const auto& d) const
     requires(Arithmetic::kHasMulSub)
   {
     check(a), check(b), check(c), check(d);
@@ -120,7 +127,7 @@ class InlinedLaneField {
     arithmetic_.mul_sub(r.number, a.number, b.number, c.number, d.number);
     check(r);
   }
-  void mul_sub_sqr(Element& r, const Element& a, const Element& b, const Element& c) const
+  void mul_sub_sqr(Element& r, const auto& a, const auto& b, const auto& c) const
     requires(Arithmetic::kHasMulSub)
   {
     check(a), check(b), check(c);
@@ -129,7 +136,7 @@ class InlinedLaneField {
     check(r);
   }
   /// r = k a, m(a) <= 2, m(r) = 1, for a public k < 2^20.
-  void mul_small(Element& r, const Element& a, Limb k) const
+  void mul_small(auto& r, const auto& a, Limb k) const
     requires(Arithmetic::kHasMulSmall)
   {
     check(a);
@@ -139,7 +146,7 @@ class InlinedLaneField {
   }
   /// r = the sum of kFactor x, m(x) = 1, m(r) = 1.
   template <int... kFactor>
-  void combine(Element& r, const auto&... x) const {
+  void combine(auto& r, const auto&... x) const {
     (check(x), ...);
     (Rules::read_reduced(x), ...);
     arithmetic_.template combine<kFactor...>(r.number, x.number...);
@@ -147,7 +154,15 @@ class InlinedLaneField {
     check(r);
   }
 
-  void cmov(Element& r, const Element& a, Mask mask) const {
+  /// r = a in another form (field/uncarried.hpp).
+  void convert(auto& r, const auto& a) const {
+    check(a);
+    Rules::set(r, a.magnitude());
+    arithmetic_.convert(r.number, a.number);
+    check(r);
+  }
+  template <class N>
+  void cmov(N& r, const N& a, Mask mask) const {
     check(a), check(r);
     Rules::cmov(r, a);
     arithmetic_.cmov(r.number, a.number, mask);
@@ -160,7 +175,7 @@ class InlinedLaneField {
   [[nodiscard]] Mask equal(const Element& a, const Element& b) const {
     Rules::read_reduced(a), Rules::read_reduced(b);
     Element difference;
-    sub(difference, a, b);
+    sub<1>(difference, a, b);
     normalize_weak<2>(difference, difference);
     return is_zero(difference);
   }
@@ -198,15 +213,23 @@ class InlinedLaneField {
  private:
   [[no_unique_address]] Arithmetic arithmetic_;
 
-  /// In VERIFY builds: digits are exact, and a < m(a) 2 p in every lane.
-  void check([[maybe_unused]] const Element& a) const {
+  /// In VERIFY builds: a < m(a) 2 p in every lane, and its digits are those of its form.
+  template <class N>
+  void check([[maybe_unused]] const N& a) const {
 #if MANYMOD_VERIFY
     MANYMOD_VERIFY_RANGE(a.magnitude() >= 1);
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       std::int64_t rest = -1;  // of m 2 p - a - 1
       for (std::size_t i = 0; i < kDigits; ++i) {
-        const Limb digit = a.number.digit[i][lane];
-        MANYMOD_VERIFY_RANGE(digit >> Arithmetic::w == 0);
+        Limb digit = a.number.digit[i][lane];
+        if constexpr (std::is_same_v<N, Element>) {
+          MANYMOD_VERIFY_RANGE(digit >> Arithmetic::w == 0);
+        } else if constexpr (std::is_same_v<N, Uncarried>) {
+          const Limb lent = i + 1 == kDigits ? Limb{1} << Arithmetic::w : 0;
+          MANYMOD_VERIFY_RANGE((digit + lent) >> Arithmetic::kUncarriedBits == 0);
+        } else {
+          digit &= (Limb{1} << Arithmetic::w) - 1;
+        }
         rest = (rest >> Arithmetic::w) + static_cast<std::int64_t>(a.magnitude() * arithmetic_.bound(i)) -
                static_cast<std::int64_t>(digit);
       }

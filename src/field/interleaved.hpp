@@ -6,44 +6,54 @@
 
 #include <cstdint>
 
+#include "field/uncarried.hpp"
+
 namespace manymod::field {
 
 /// kParts elements of `F` side by side. Ranges, aliasing and timing are those of F.
 template <class F, unsigned kParts>
 class Interleaved {
- public:
-  struct Element {
-    typename F::Element part[kParts];
+  template <class T>
+  struct Parts {
+    T part[kParts];
   };
+
+ public:
+  using Element = Parts<typename F::Element>;
+  using Uncarried = Parts<field::Uncarried<F>>;
+  using Unmasked = Parts<field::Unmasked<F>>;
   struct Mask {
     typename F::Mask part[kParts];
   };
 
   constexpr explicit Interleaved(const F& field) : f_(field) {}
 
-  void zero(Element& r) const {
+  void zero(auto& r) const {
     each([&](unsigned i) { f_.zero(r.part[i]); });
   }
-  void one(Element& r) const {
+  void one(auto& r) const {
     each([&](unsigned i) { f_.one(r.part[i]); });
   }
-  void mul(Element& r, const Element& a, const Element& b) const {
+  void mul(auto& r, const auto& a, const auto& b) const {
     each([&](unsigned i) { f_.mul(r.part[i], a.part[i], b.part[i]); });
   }
-  void mul_small(Element& r, const Element& a, std::uint32_t k) const {
+  void mul_small(auto& r, const auto& a, std::uint32_t k) const {
     each([&](unsigned i) { f_.mul_small(r.part[i], a.part[i], k); });
   }
-  void sqr(Element& r, const Element& a) const {
+  void sqr(auto& r, const auto& a) const {
     each([&](unsigned i) { f_.sqr(r.part[i], a.part[i]); });
   }
-  void add(Element& r, const Element& a, const Element& b) const {
+  void add(auto& r, const auto& a, const auto& b) const {
     each([&](unsigned i) { f_.add(r.part[i], a.part[i], b.part[i]); });
   }
-  void sub(Element& r, const Element& a, const Element& b) const {
+  void sub(auto& r, const auto& a, const auto& b) const {
     each([&](unsigned i) { f_.sub(r.part[i], a.part[i], b.part[i]); });
   }
-  void cmov(Element& r, const Element& a, const Mask& mask) const {
+  void cmov(auto& r, const auto& a, const Mask& mask) const {
     each([&](unsigned i) { f_.cmov(r.part[i], a.part[i], mask.part[i]); });
+  }
+  void convert(auto& r, const auto& a) const {
+    each([&](unsigned i) { field::convert(f_, r.part[i], a.part[i]); });
   }
 
  private:

@@ -53,6 +53,10 @@ struct SpecialLaneCalls {
   void (*sub_add_twice)(Element& r, const Element& a, const Element& b, const Element& c);
   void (*sub_both)(Element& r, const Element& a, const Element& b, const Element& c);
   void (*add_sub_twice)(Element& r, const Element& a, const Element& b, const Element& c);
+  /// r = (a b + c d) (a b - c d), s = (a b - c d + 2 c^2)^2, t = a b, x = 3 a b / 2, by products, sums and
+  /// factors in the forms of field/uncarried.hpp. m(a) m(b) <= 4, m(c) = m(d) = 1; m(r) = m(s) = m(t) = 1,
+  /// m(x) = 2.
+  void (*forms)(Element (&rstx)[4], const Element& a, const Element& b, const Element& c, const Element& d);
   void (*mul_small)(Element& r, const Element& a, Limb k);  ///< null where the prime has none
   void (*normalize_weak[3])(Element& r, const Element& a);
   void (*cmov)(Element& r, const Element& a, const Limb* mask);

@@ -9,6 +9,7 @@
 #include "field/fused.hpp"
 #include "field/special_lane_calls.hpp"
 #include "field/special_lanes.hpp"
+#include "field/uncarried.hpp"
 
 namespace manymod::field {
 
@@ -56,6 +57,7 @@ class SpecialLaneEntry {
             sub_add_twice,
             sub_both,
             add_sub_twice,
+            forms,
             mul_small_of_prime(),
             {unary<[](const F& f, auto&&... x) { f.template normalize_weak<2>(x...); }>,
              unary<[](const F& f, auto&&... x) { f.template normalize_weak<4>(x...); }>,
@@ -143,6 +145,23 @@ class SpecialLaneEntry {
     Element result;
     field::add_sub_twice(F{}, result, read(a), read(b), read(c));
     write(r, result);
+  }
+  static void forms(Memory (&rstx)[4], const Memory& a, const Memory& b, const Memory& c, const Memory& d) {
+    const F f;
+    Uncarried<F> ab, cd, cc;
+    Unmasked<F> sum, difference;
+    Element r, s, t, x;
+    f.mul(ab, read(a), read(b));
+    f.mul(cd, read(c), read(d));
+    f.sqr(cc, read(c));
+    f.add(sum, ab, cd);
+    f.sub(difference, ab, cd);
+    f.mul(r, sum, difference);
+    field::sub_add_twice(f, sum, ab, cd, cc);
+    f.sqr(s, sum);
+    field::convert(f, t, ab);
+    field::three_halves(f, x, ab);
+    write(rstx[0], r), write(rstx[1], s), write(rstx[2], t), write(rstx[3], x);
   }
   template <class Any = F>
   static void mul_small(Memory& r, const Memory& a, Limb k) {

@@ -205,9 +205,8 @@ MM_DEVICE void ladder25519(const PointJob& job, std::uint32_t item) {
     for (unsigned j = C::kOrderWords - 1; j > 0; --j) k[j] = manymod::cuda::shift_left(k[j - 1], k[j], 1);
     k[0] <<= 1;
     const std::uint32_t bit = manymod::cuda::opaque(0 - (k[C::kOrderWords - 1] >> 31));
-    ladder::swap_where(f, pair, bit ^ swapped);
+    ladder::step(f, pair, bit ^ swapped, u, a24);
     swapped = bit;
-    ladder::step(f, pair, u, a24);
   }
   ladder::swap_where(f, pair, swapped);
   const std::size_t column = std::size_t{C::kWords} * job.count;

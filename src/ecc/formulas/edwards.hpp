@@ -34,6 +34,7 @@
 #include "core/portable.hpp"
 #include "field/field.hpp"
 #include "field/fused.hpp"
+#include "field/uncarried.hpp"
 
 namespace manymod::ecc::edwards {
 
@@ -161,9 +162,9 @@ MM_DEVICE void negate_where(const F& f, Operand<F>& r, const typename F::Mask& m
 
 /// r = (E F : G H : F G : E H) with F = d - c, G = d + c; E and H of magnitude 2.
 template <WithT kWithT, field::Field F>
-MM_DEVICE void finish(const F& f, Extended<F>& r, const typename F::Element& e, const typename F::Element& c,
-                      const typename F::Element& d, const typename F::Element& h) {
-  typename F::Element ff, g;
+MM_DEVICE void finish(const F& f, Extended<F>& r, const field::Unmasked<F>& e, const field::Uncarried<F>& c,
+                      const auto& d, const field::Unmasked<F>& h) {
+  field::Unmasked<F> ff, g;
   f.sub(ff, d, c);
   f.add(g, d, c);
   f.mul(r.x, e, ff);
@@ -174,10 +175,9 @@ MM_DEVICE void finish(const F& f, Extended<F>& r, const typename F::Element& e, 
 
 /// The same with E = b - a, H = b + a.
 template <WithT kWithT, field::Field F>
-MM_DEVICE void finish_sum(const F& f, Extended<F>& r, const typename F::Element& a,
-                          const typename F::Element& b, const typename F::Element& c,
-                          const typename F::Element& d) {
-  typename F::Element e, h;
+MM_DEVICE void finish_sum(const F& f, Extended<F>& r, const field::Uncarried<F>& a,
+                          const field::Uncarried<F>& b, const field::Uncarried<F>& c, const auto& d) {
+  field::Unmasked<F> e, h;
   f.sub(e, b, a);
   f.add(h, b, a);
   finish<kWithT>(f, r, e, c, d, h);
@@ -186,11 +186,12 @@ MM_DEVICE void finish_sum(const F& f, Extended<F>& r, const typename F::Element&
 /// r = p + q. On input: p has its T.
 template <WithT kWithT = WithT::yes, field::Field F>
 MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const Prepared<F>& q) {
-  typename F::Element a, b, c;
-  f.sub(a, p.y, p.x);
-  f.add(b, p.y, p.x);
-  f.mul(a, a, q.minus);
-  f.mul(b, b, q.plus);
+  field::Unmasked<F> minus, plus;
+  field::Uncarried<F> a, b, c;
+  f.sub(minus, p.y, p.x);
+  f.add(plus, p.y, p.x);
+  f.mul(a, minus, q.minus);
+  f.mul(b, plus, q.plus);
   f.mul(c, p.t, q.t);
   const typename F::Element z = p.z;
   finish_sum<kWithT>(f, r, a, b, c, z);
@@ -199,11 +200,12 @@ MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const Prepa
 /// r = p + q. On input: p has its T.
 template <WithT kWithT = WithT::yes, field::Field F>
 MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const Cached<F>& q) {
-  typename F::Element a, b, c, d;
-  f.sub(a, p.y, p.x);
-  f.add(b, p.y, p.x);
-  f.mul(a, a, q.minus);
-  f.mul(b, b, q.plus);
+  field::Unmasked<F> minus, plus;
+  field::Uncarried<F> a, b, c, d;
+  f.sub(minus, p.y, p.x);
+  f.add(plus, p.y, p.x);
+  f.mul(a, minus, q.minus);
+  f.mul(b, plus, q.plus);
   f.mul(c, p.t, q.t);
   f.mul(d, p.z, q.z);
   finish_sum<kWithT>(f, r, a, b, c, d);
@@ -213,13 +215,14 @@ MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const Cache
 /// reduced.
 template <WithT kWithT = WithT::yes, field::Field F>
 MM_DEVICE void double_point(const F& f, Extended<F>& r, const Extended<F>& p) {
-  typename F::Element a, b, c, e, ff, g, h;
-  f.add(e, p.x, p.y);
-  f.sqr(e, e);
+  field::Unmasked<F> sum, e, ff, g, h;
+  field::Uncarried<F> a, b, c, s;
+  f.add(sum, p.x, p.y);
+  f.sqr(s, sum);
   f.sqr(a, p.x);
   f.sqr(b, p.y);
   f.sqr(c, p.z);
-  field::add_sub(f, e, a, b, e);
+  field::add_sub(f, e, a, b, s);
   field::sub_add_twice(f, ff, a, b, c);
   f.add(h, a, b);
   f.sub(g, a, b);
@@ -276,24 +279,26 @@ MM_DEVICE void negate_where(const F& f, Operand<F>& r, const typename F::Mask& m
 
 /// E and H of p + q: see above. x of magnitude at most 2.
 template <field::Field F>
-MM_DEVICE void multiply_complex(const F& f, typename F::Element& e, typename F::Element& h,
+MM_DEVICE void multiply_complex(const F& f, field::Unmasked<F>& e, field::Unmasked<F>& h,
                                 const Extended<F>& p, const typename F::Element& x,
                                 const typename F::Element& y) {
-  typename F::Element s, t;
-  f.add(s, p.x, p.y);
-  f.mul(s, s, y);
-  f.template sub<2>(t, y, x);
-  f.mul(e, p.y, t);
-  f.add(t, x, y);
-  f.mul(h, p.x, t);
-  f.sub(e, s, e);
-  f.sub(h, s, h);
+  field::Unmasked<F> sum, difference;
+  field::Uncarried<F> s, t;
+  f.add(sum, p.x, p.y);
+  f.mul(s, sum, y);
+  f.template sub<2>(difference, y, x);
+  f.mul(t, p.y, difference);
+  f.sub(e, s, t);
+  f.add(sum, x, y);
+  f.mul(t, p.x, sum);
+  f.sub(h, s, t);
 }
 
 /// r = p + q. On input: p has its T.
 template <WithT kWithT = WithT::yes, field::Field F>
 MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const PreparedOne<F>& q) {
-  typename F::Element c, e, h;
+  field::Unmasked<F> e, h;
+  field::Uncarried<F> c;
   multiply_complex(f, e, h, p, q.x, q.y);
   f.mul(c, p.t, q.t);
   const typename F::Element z = p.z;
@@ -303,7 +308,8 @@ MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const Prepa
 /// r = p + q. On input: p has its T.
 template <WithT kWithT = WithT::yes, field::Field F>
 MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const CachedOne<F>& q) {
-  typename F::Element c, d, e, h;
+  field::Unmasked<F> e, h;
+  field::Uncarried<F> c, d;
   multiply_complex(f, e, h, p, q.x, q.y);
   f.mul(c, p.t, q.t);
   f.mul(d, p.z, q.z);
@@ -313,13 +319,14 @@ MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const Cache
 /// r = 2 p: E = (X + Y)^2 - X^2 - Y^2 and F = X^2 + Y^2 - 2 Z^2 are reduced.
 template <WithT kWithT = WithT::yes, field::Field F>
 MM_DEVICE void double_point_one(const F& f, Extended<F>& r, const Extended<F>& p) {
-  typename F::Element a, b, c, e, ff, g, h;
-  f.add(e, p.x, p.y);
-  f.sqr(e, e);
+  field::Unmasked<F> sum, e, ff, g, h;
+  field::Uncarried<F> a, b, c, s;
+  f.add(sum, p.x, p.y);
+  f.sqr(s, sum);
   f.sqr(a, p.x);
   f.sqr(b, p.y);
   f.sqr(c, p.z);
-  field::sub_both(f, e, e, a, b);
+  field::sub_both(f, e, s, a, b);
   field::add_sub_twice(f, ff, a, b, c);
   f.add(g, a, b);
   f.sub(h, a, b);

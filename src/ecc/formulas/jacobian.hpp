@@ -27,6 +27,7 @@
 #include "core/portable.hpp"
 #include "field/field.hpp"
 #include "field/fused.hpp"
+#include "field/uncarried.hpp"
 
 namespace manymod::ecc::jacobian {
 
@@ -57,25 +58,31 @@ struct Coefficient<F, CoefficientA::minus_three> {};
 /// r = 2 p. Products that do not depend on each other are neighbours, so that processors overlap them.
 template <CoefficientA kA, class F>
 MM_DEVICE void twice(const F& f, const Coefficient<F, kA>& coefficient, Point<F>& r, const Point<F>& p) {
-  typename F::Element alpha, beta, gamma, t, u;
+  typename F::Element alpha;
+  field::Unmasked<F> gamma, rest;
+  field::Uncarried<F> beta, t;
   // alpha = (3 X^2 + a Z^4) / 2, m(alpha) <= 2, beta = X Y^2, gamma = Y^2
   if constexpr (kA == CoefficientA::minus_three) {
-    f.sqr(u, p.z);
+    field::Uncarried<F> zz;
+    field::Unmasked<F> difference, sum;
+    f.sqr(zz, p.z);
     f.sqr(gamma, p.y);
-    f.sub(t, p.x, u);
-    f.add(u, p.x, u);
-    f.mul(t, t, u);
+    f.sub(difference, p.x, zz);
+    f.add(sum, p.x, zz);
+    f.mul(t, difference, sum);
   } else {
     f.sqr(gamma, p.y);
     f.sqr(t, p.x);
   }
   field::three_halves(f, alpha, t);
   if constexpr (kA == CoefficientA::any) {
-    f.sqr(t, p.z);
-    f.sqr(t, t);
-    f.mul(t, t, coefficient.a);
-    f.half(t, t);
-    f.add(alpha, alpha, t);
+    field::Unmasked<F> power;
+    typename F::Element az;
+    f.sqr(power, p.z);
+    f.sqr(power, power);
+    f.mul(az, power, coefficient.a);
+    f.half(az, az);
+    f.add(alpha, alpha, az);
     f.template normalize_weak<4>(alpha, alpha);
   } else {
     static_cast<void>(coefficient);
@@ -84,8 +91,8 @@ MM_DEVICE void twice(const F& f, const Coefficient<F, kA>& coefficient, Point<F>
   f.sqr(t, alpha);
   f.mul(r.z, p.y, p.z);
   // X3 = alpha^2 - 2 beta, Y3 = alpha (beta - X3) - gamma^2
-  field::sub_twice(f, r.x, u, t, beta);
-  field::mul_sub_sqr(f, r.y, alpha, u, gamma);
+  field::sub_twice(f, r.x, rest, t, beta);
+  field::mul_sub_sqr(f, r.y, alpha, rest, gamma);
 }
 
 /// H and R of an addition: differences of x Z^2 and of y Z^3. m = 2.
@@ -97,12 +104,13 @@ struct Differences {
 /// Of p + q with q affine.
 template <class F>
 MM_DEVICE void differences(const F& f, Differences<F>& d, const Point<F>& p, const AffinePoint<F>& q) {
-  typename F::Element zz, t;
-  f.sqr(zz, p.z);
-  f.mul(t, q.x, zz);
-  f.mul(zz, zz, p.z);
+  field::Unmasked<F> power;
+  field::Uncarried<F> t;
+  f.sqr(power, p.z);
+  f.mul(t, q.x, power);
+  f.mul(power, power, p.z);
   f.sub(d.h, t, p.x);
-  f.mul(t, q.y, zz);
+  f.mul(t, q.y, power);
   f.sub(d.r, t, p.y);
 }
 
@@ -112,15 +120,17 @@ template <class F>
 MM_DEVICE void finish_addition(const F& f, Point<F>& sum, const Differences<F>& d,
                                const typename F::Element& x1, const typename F::Element& y1,
                                const typename F::Element& z) {
-  typename F::Element hh, hhh, v, t;
+  field::Unmasked<F> hh, rest;
+  typename F::Element hhh;
+  field::Uncarried<F> v, t;
   f.sqr(hh, d.h);
   f.mul(sum.z, z, d.h);
   f.mul(v, x1, hh);
   f.mul(hhh, hh, d.h);
   f.sqr(t, d.r);
   // X3 = R^2 - H^3 - 2 V, Y3 = R (V - X3) - Y1 H^3
-  field::sub_and_twice(f, sum.x, hh, t, hhh, v);
-  field::mul_sub(f, sum.y, d.r, hh, y1, hhh);
+  field::sub_and_twice(f, sum.x, rest, t, hhh, v);
+  field::mul_sub(f, sum.y, d.r, rest, y1, hhh);
 }
 
 /// r = p + q, for p other than q, -q and infinity.
@@ -135,16 +145,17 @@ MM_DEVICE void add_mixed(const F& f, Point<F>& r, const Point<F>& p, const Affin
 template <class F>
 MM_DEVICE void differences(const F& f, Differences<F>& d, typename F::Element& x1, typename F::Element& y1,
                            const Point<F>& p, const Point<F>& q) {
-  typename F::Element t, u;
-  f.sqr(t, q.z);
-  f.mul(x1, p.x, t);
-  f.mul(t, t, q.z);
-  f.mul(y1, p.y, t);
-  f.sqr(t, p.z);
-  f.mul(u, q.x, t);
+  field::Unmasked<F> power;
+  field::Uncarried<F> u;
+  f.sqr(power, q.z);
+  f.mul(x1, p.x, power);
+  f.mul(power, power, q.z);
+  f.mul(y1, p.y, power);
+  f.sqr(power, p.z);
+  f.mul(u, q.x, power);
   f.sub(d.h, u, x1);
-  f.mul(t, t, p.z);
-  f.mul(u, q.y, t);
+  f.mul(power, power, p.z);
+  f.mul(u, q.y, power);
   f.sub(d.r, u, y1);
 }
 

@@ -18,13 +18,14 @@
 #include "core/portable.hpp"
 #include "field/field.hpp"
 #include "field/fused.hpp"
+#include "field/uncarried.hpp"
 
 namespace manymod::ecc::ladder {
 
-/// All of magnitude 1.
+/// Of magnitude 1.
 template <class F>
 struct Point {
-  typename F::Element x, z;
+  field::Uncarried<F> x, z;
 };
 
 /// P and P + D.
@@ -38,7 +39,7 @@ template <class F>
 MM_DEVICE void start(const F& f, Pair<F>& r, const typename F::Element& u) {
   f.one(r.low.x);
   f.zero(r.low.z);
-  r.high.x = u;
+  field::convert(f, r.high.x, u);
   f.one(r.high.z);
 }
 
@@ -52,29 +53,37 @@ MM_DEVICE void swap_where(const F& f, Pair<F>& r, const typename F::Mask& mask) 
   f.cmov(r.high.z, low.z, mask);
 }
 
-/// (P, P + D) -> (2 P, 2 P + D). u, of magnitude 1, is that of D; a24 = (A - 2) / 4, an element of magnitude
-/// 1 or field::Small.
+/// (P, Q) -> (2 P, P + Q), or, where `high` is set, -> (2 Q, P + Q). u, of magnitude 1, is that of D = Q - P
+/// or P - Q; a24 = (A - 2) / 4, an element of magnitude 1 or field::Small.
+///
+/// Exchanging P and Q exchanges the cross products D A and C B, and the sum is made of D A + C B and
+/// (D A - C B)^2: only the operands of the doubling are selected.
 template <class F, class Constant>
-MM_DEVICE void step(const F& f, Pair<F>& r, const typename F::Element& u, const Constant& a24) {
-  typename F::Element a, b, c, d, e;
+MM_DEVICE void step(const F& f, Pair<F>& r, const typename F::Mask& high, const typename F::Element& u,
+                    const Constant& a24) {
+  field::Unmasked<F> a, b, c, d, e;
   f.add(a, r.low.x, r.low.z);
   f.sub(b, r.low.x, r.low.z);
   f.add(c, r.high.x, r.high.z);
   f.sub(d, r.high.x, r.high.z);
-  f.mul(d, d, a);
-  f.mul(c, c, b);
-  f.sqr(a, a);
-  f.sqr(b, b);
-  f.mul(r.low.x, a, b);
-  f.sub(e, a, b);
-  field::mul_constant(f, b, e, a24);
-  f.add(a, a, b);
+  field::Uncarried<F> da, cb, multiple;
+  f.mul(da, d, a);
+  f.mul(cb, c, b);
+  f.cmov(a, c, high);
+  f.cmov(b, d, high);
+  typename F::Element aa, bb;
+  f.sqr(aa, a);
+  f.sqr(bb, b);
+  f.mul(r.low.x, aa, bb);
+  f.sub(e, aa, bb);
+  field::mul_constant(f, multiple, e, a24);
+  f.add(a, aa, multiple);
   f.mul(r.low.z, e, a);
-  f.add(a, d, c);
-  f.sub(b, d, c);
-  f.sqr(r.high.x, a);
-  f.sqr(b, b);
-  f.mul(r.high.z, b, u);
+  f.add(c, da, cb);
+  f.sub(d, da, cb);
+  f.sqr(r.high.x, c);
+  f.sqr(d, d);
+  f.mul(r.high.z, d, u);
 }
 
 }  // namespace manymod::ecc::ladder

@@ -51,7 +51,7 @@ class EdwardsKernels {
   static_assert(kField.limbs() == kLimbs);
 
   static constexpr unsigned kOrderBits = Curves::kOrderBits;
-  static constexpr unsigned kWidth = 5;
+  static constexpr unsigned kWidth = 4;
   static constexpr std::size_t kEntries = std::size_t{1} << (kWidth - 1);
   static constexpr unsigned kWindows = kOrderBits / kWidth + 1;
   static constexpr unsigned kBaseWidth = Lookup::kWidth;
@@ -166,8 +166,9 @@ class EdwardsKernels {
   }
   template <class Together>
   [[gnu::noinline]] static void step(const Together& f, ladder::Pair<Together>& pair,
+                                     const typename Together::Mask& high,
                                      const typename Together::Element& u) {
-    ladder::step(f, pair, u, Curves::kA24);
+    ladder::step(f, pair, high, u, Curves::kA24);
   }
   [[gnu::noinline]] static void invert(const Batch& batch, std::size_t count) {
     field::batch_inverse(kField, batch.inverse, batch.exists, batch.z, count, batch.scratch);
@@ -440,13 +441,12 @@ class EdwardsKernels {
         swap.part[i] = swapped.part[i] ^ one;
         swapped.part[i] = one;
       }
-      ladder::swap_where(f, pair, swap);
-      step(f, pair, u);
+      step(f, pair, swap, u);
     }
     ladder::swap_where(f, pair, swapped);
     for (unsigned i = 0; i < kCount; ++i) {
-      batch.sum[first + i].x = pair.low.x.part[i];
-      batch.z[first + i] = pair.low.z.part[i];
+      kField.convert(batch.sum[first + i].x, pair.low.x.part[i]);
+      kField.convert(batch.z[first + i], pair.low.z.part[i]);
     }
   }
 };

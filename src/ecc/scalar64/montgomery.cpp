@@ -104,8 +104,7 @@ class LadderEngine final : public PointEngine {
     Limb swapped = 0;
     for (unsigned i = bits; i-- > 0;) {
       const Limb bit = limbs::extract_bits(k, i, 1);
-      ladder::swap_where(field_, work.pair, word::mask_from_bit(bit ^ swapped));
-      ladder::step(field_, work.pair, work.u, a24_);
+      ladder::step(field_, work.pair, word::mask_from_bit(bit ^ swapped), work.u, a24_);
       swapped = bit;
     }
     ladder::swap_where(field_, work.pair, word::mask_from_bit(swapped));

@@ -32,6 +32,8 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
   static constexpr unsigned w = Arch::kDigitBits;
   using typename Columns::Number;
   using typename Columns::Vector;
+  using Uncarried = Number;
+  using Unmasked = Number;
   static constexpr std::size_t kLanes = Arch::kLanes;
 
   /// Multiplications (vpmadd52 or vpmuludq) of mul and sqr.

@@ -28,6 +28,14 @@ class DigitColumns {
   struct Number {
     Vector digit[kDigits];
   };
+  /// Columns that were not carried, for sums and differences, which carry anyway.
+  struct Uncarried {
+    Vector digit[kDigits];
+  };
+  /// Digits of which only the low w bits count, which is all that split products read: for factors alone.
+  struct Unmasked {
+    Vector digit[kDigits];
+  };
 
  protected:
   static constexpr bool kSplit = Arch::kSplitProducts;
@@ -62,6 +70,16 @@ class DigitColumns {
     });
     r.digit[kDigits - 1] = sum;
   }
+  static MANYMOD_INLINE void carry(Unmasked& r, const Vector* column) {
+    Vector sum = r.digit[0] = column[0];
+    unroll<1, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
+      sum = r.digit[i.kValue] = column[i.kValue] + (sum >> w);
+      if constexpr (!kSplit) r.digit[i.kValue - 1] &= kDigitMask;
+    });
+  }
+  static MANYMOD_INLINE void carry(Uncarried& r, const Vector* column) {
+    for_digits([&](auto i) MANYMOD_INLINE_STEP { r.digit[i.kValue] = column[i.kValue]; });
+  }
   /// Carries through columns [Begin, End), whose digits become exact, into column End. Without kExact, only
   /// their low w bits are right, which is all that split products read.
   template <std::size_t Begin, std::size_t End, bool kExact = true>
@@ -84,7 +102,7 @@ class DigitColumns {
   }
 
   /// t[0 .. 2 L) += a b.
-  static MANYMOD_INLINE void add_product(Vector* t, const Number& a, const Number& b) {
+  static MANYMOD_INLINE void add_product(Vector* t, const auto& a, const auto& b) {
     if constexpr (kSplit) {
       // By rows, whose products do not depend on each other.
       for_digits([&](auto j) MANYMOD_INLINE_STEP {
@@ -104,7 +122,7 @@ class DigitColumns {
   }
   /// t[0 .. 2 L) = a^2 and what they begin with: products a_i a_j, i < j, are formed once.
   template <class Start>
-  static MANYMOD_INLINE void square_columns(Vector* t, const Number& a) {
+  static MANYMOD_INLINE void square_columns(Vector* t, const auto& a) {
     if constexpr (kSplit) {
       unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] = Vector{}; });
       for_digits([&](auto i) MANYMOD_INLINE_STEP {

@@ -25,9 +25,14 @@ struct Digits52Avx512Ifma {
     column[0] = reinterpret_cast<Vector>(_mm512_madd52lo_epu64(reinterpret_cast<__m512i>(column[0]), a, b));
     column[1] = reinterpret_cast<Vector>(_mm512_madd52hi_epu64(reinterpret_cast<__m512i>(column[1]), a, b));
   }
+  __attribute__((always_inline)) static void multiply_add_low(Vector& sum, Vector x, Vector y) {
+    sum = reinterpret_cast<Vector>(_mm512_madd52lo_epu64(
+        reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(y)));
+  }
   __attribute__((always_inline)) static Vector low_product(Vector x, Vector y) {
-    return reinterpret_cast<Vector>(_mm512_madd52lo_epu64(
-        _mm512_setzero_si512(), reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(y)));
+    Vector r{};
+    multiply_add_low(r, x, y);
+    return r;
   }
 };
 

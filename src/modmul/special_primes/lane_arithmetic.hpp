@@ -11,6 +11,7 @@
 //   kInlinedDigits               up to this L, products are expanded where they are called
 //   multiply_add(column, x, y)   column[0] (and column[1]) += x y; of x and y it reads the low w bits if
 //                                products are split, else 32 bits
+//   multiply_add_low(sum, x, y)  where products are split: sum += the low w bits of x y
 //   low_product(x, y)            x y for x, y < 2^26
 //
 // Columns stay below 2^64. Split products, w = 52: a column sums up 2 L halves of products a b and 2 D of
@@ -21,6 +22,11 @@
 // Values: p < 2^kBits, 16 p <= W^L, and an element of magnitude m is below 2 m p (field/field.hpp).
 //   Montgomery: (a b + q p) / W^L < (16 p^2 + W^L p) / W^L <= 2 p for a b <= 4 (2 p)^2 and q < W^L.
 //   Folds: the parts of the product above 2^kBits are replaced by the congruent ones below; see there.
+//
+// Forms (field/uncarried.hpp). Results of products are Numbers, Uncarried or Unmasked, which differ in their
+// last carry alone; results of sums likewise. Factors are Numbers or Unmasked, and summands Numbers or
+// Uncarried. Columns of the latter are below 2^kUncarriedBits, 2^58 or 2^59; those of sums, at most seven of
+// them and of what is lent for a difference not to be negative, are below 2^62.
 //
 // Digits of p = 2^448 - 2^224 - 1. L is the least with 16 p <= W^L: 8 52 = 416 < 448 < 452 <= 9 52, and 15 29
 // = 435 < 452 <= 16 29. For w = 52, p = -1 + (2^52 - 2^16) W^4 - W^5 + 2^32 W^8 has two digits to multiply,
@@ -36,6 +42,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/limb.hpp"
 #include "modmul/special_primes/constants.hpp"
@@ -48,8 +55,11 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   using Columns = LaneColumns<Prime, Arch>;
 
  public:
+  using Columns::kUncarriedBits;
   using typename Columns::C;
   using typename Columns::Number;
+  using typename Columns::Uncarried;
+  using typename Columns::Unmasked;
   using typename Columns::Vector;
   static constexpr unsigned w = Arch::kDigitBits;
   static constexpr std::size_t kDigits = C::kDigits;
@@ -62,9 +72,11 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
                                                (Arch::kSplitProducts ? 1 : 2) * C::used(C::folding(0))
                                          : 0;
   static constexpr std::size_t kPerProduct = Arch::kSplitProducts ? 2 : 1;
-  static constexpr std::size_t kMulInstructions = kPerProduct * (kDigits * kDigits + kReductionProducts);
+  static constexpr std::size_t kReductionInstructions =
+      kPerProduct * kReductionProducts - (Columns::kShortTop ? 1 : 0);
+  static constexpr std::size_t kMulInstructions = kPerProduct * kDigits * kDigits + kReductionInstructions;
   static constexpr std::size_t kSqrInstructions =
-      kPerProduct * (kDigits * (kDigits + 1) / 2 + kReductionProducts);
+      kPerProduct * (kDigits * (kDigits + 1) / 2) + kReductionInstructions;
 
   static constexpr std::size_t limbs() { return Prime::kLimbs; }
   /// Elements stand for x 2^radix_bits() mod p.
@@ -74,36 +86,38 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   /// Digit i of 2 p.
   static constexpr Limb bound(std::size_t i) { return C::multiple(2)[i]; }
 
-  static MANYMOD_INLINE void set_zero(Number& r) { set_constant(r, typename C::Digits{}); }
-  static MANYMOD_INLINE void set_one(Number& r) { set_constant(r, kOne); }
-  static MANYMOD_INLINE void set_constant(Number& r, const typename C::Digits& value) {
+  static MANYMOD_INLINE void set_zero(auto& r) { set_constant(r, typename C::Digits{}); }
+  static MANYMOD_INLINE void set_one(auto& r) { set_constant(r, kOne); }
+  static MANYMOD_INLINE void set_constant(auto& r, const typename C::Digits& value) {
     for_digits([&](auto i) MANYMOD_INLINE_STEP { r.digit[i.kValue] = broadcast(value[i.kValue]); });
   }
 
   /// r = a b / 2^kRadixBits mod p, r < 2 p. On input: a b <= 16 p^2.
-  static MANYMOD_INLINE void mul(Number& r, const Number& a, const Number& b) {
+  static MANYMOD_INLINE void mul(auto& r, const auto& a, const auto& b) {
     if constexpr (kInlined) return multiply(r, a, b);
     if constexpr (!kInlined) return multiply_called(r, a, b);
   }
   /// r = a^2 / 2^kRadixBits mod p, r < 2 p. On input: a <= 4 p.
-  static MANYMOD_INLINE void sqr(Number& r, const Number& a) {
+  static MANYMOD_INLINE void sqr(auto& r, const auto& a) {
     if constexpr (kInlined) return square(r, a);
     if constexpr (!kInlined) return square_called(r, a);
   }
 
   /// r = a + b. On input: a + b < 16 p.
-  static MANYMOD_INLINE void add(Number& r, const Number& a, const Number& b) {
+  static MANYMOD_INLINE void add(auto& r, const auto& a, const auto& b) {
     Vector column[kDigits];
     for_digits([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] = a.digit[i.kValue] + b.digit[i.kValue]; });
     carry(r, column);
   }
   /// r = a + kMultiple p - b. On input: b <= kMultiple p, a + kMultiple p < 16 p.
   template <unsigned kMultiple>
-  static MANYMOD_INLINE void sub(Number& r, const Number& a, const Number& b) {
+  static MANYMOD_INLINE void sub(auto& r, const auto& a, const auto& b) {
+    constexpr bool kCarried = std::is_same_v<std::remove_cvref_t<decltype(b)>, Number>;
     Vector column[kDigits];
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       column[i.kValue] =
-          a.digit[i.kValue] - b.digit[i.kValue] + broadcast(kLentMultiple<kMultiple>[i.kValue]);
+          a.digit[i.kValue] - b.digit[i.kValue] +
+          broadcast(kCarried ? kLentMultiple<kMultiple>[i.kValue] : kLentToUncarried<kMultiple>[i.kValue]);
     });
     carry(r, column);
   }
@@ -123,7 +137,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
     halve(r, column, a.digit[0]);
   }
   /// r = 3 a / 2 mod p as (3 a + (a mod 2) p) / 2. On input: 3 a + p < 16 p.
-  static MANYMOD_INLINE void three_halves(Number& r, const Number& a) {
+  static MANYMOD_INLINE void three_halves(Number& r, const auto& a) {
     Vector column[kDigits];
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       column[i.kValue] = a.digit[i.kValue] + a.digit[i.kValue] + a.digit[i.kValue];
@@ -133,36 +147,39 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   /// r = the sum of kFactor x mod p, r < 2 p, for x < 2 p. The negative factors add up to N, the others to P,
   /// 2 P + 2 N + 2 <= 14.
   template <int... kFactor>
-  static MANYMOD_INLINE void combine(Number& r, const auto&... x) {
+  static MANYMOD_INLINE void combine(auto& r, const auto&... x) {
     constexpr int kNegative = (0 + ... + (kFactor < 0 ? -kFactor : 0));
     constexpr int kPositive = (0 + ... + (kFactor > 0 ? kFactor : 0));
     static_assert(2 * kPositive + 2 * kNegative + 2 <= 14);
+    constexpr bool kCarried = (std::is_same_v<std::remove_cvref_t<decltype(x)>, Number> && ...);
     Vector column[kDigits];
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
-      column[i.kValue] = broadcast(kLentSum<kNegative>[i.kValue]);
+      column[i.kValue] = broadcast(kLentSum < kNegative, kCarried ? 1 : Columns::kUncarried > [i.kValue]);
       (add_multiple<kFactor>(column[i.kValue], x.digit[i.kValue]), ...);
     });
-    // Columns are below (P + N + 1) W <= 6 W. The top is split off with those below it not carried, which
-    // adds at most 7 W^kTopDigit to r unless the top digit of p has few bits: then one is.
-    if constexpr (C::kTopShift < 6) Columns::template carry_through<C::kTopDigit - 1, C::kTopDigit>(column);
+    // Columns are below (P + N + 1) W <= 6 W, those of uncarried numbers below 6 2^kUncarriedBits. The top is
+    // split off with those below it not carried, which adds at most 7 W^kTopDigit to r unless the top digit
+    // of p has few bits, or the columns more: then one is, and those below that one add at most
+    // 6 2^(kUncarriedBits - w) W^(kTopDigit - 1).
+    if constexpr (C::kTopShift < 6 || !kCarried)
+      Columns::template carry_through<C::kTopDigit - 1, C::kTopDigit>(column);
     reduce_columns(r, column);
   }
   /// r = a b - c d mod p / 2^kRadixBits, r < 2 p. On input: a b <= 12 p^2, c d <= 4 p^2.
   static constexpr bool kHasMulSub = C::kReduction != Reduction::shifted_fold;
-  static MANYMOD_INLINE void mul_sub(Number& r, const Number& a, const Number& b, const Number& c,
-                                     const Number& d) {
+  static MANYMOD_INLINE void mul_sub(Number& r, const auto& a, const auto& b, const auto& c, const auto& d) {
     if constexpr (kInlined) return multiply_subtract(r, a, b, c, d);
     if constexpr (!kInlined) return multiply_subtract_called(r, a, b, c, d);
   }
   /// r = a b - c^2, likewise.
-  static MANYMOD_INLINE void mul_sub_sqr(Number& r, const Number& a, const Number& b, const Number& c) {
+  static MANYMOD_INLINE void mul_sub_sqr(Number& r, const auto& a, const auto& b, const auto& c) {
     if constexpr (kInlined) return multiply_subtract_square(r, a, b, c);
     if constexpr (!kInlined) return multiply_subtract_square_called(r, a, b, c);
   }
   /// r = k a mod p, r < 2 p. On input: a <= 4 p, k < 2^20.
   static constexpr bool kHasMulSmall =
       C::kReduction == Reduction::fold || (C::kReduction == Reduction::montgomery && !Columns::kLends);
-  static MANYMOD_INLINE void mul_small(Number& r, const Number& a, Limb k) {
+  static MANYMOD_INLINE void mul_small(auto& r, const auto& a, Limb k) {
     Vector column[kDigits + 2];
     Columns::template unroll<0, kDigits + 2>([&](auto i)
                                                  MANYMOD_INLINE_STEP { column[i.kValue] = Vector{}; });
@@ -173,14 +190,17 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
     if constexpr (C::kReduction != Reduction::fold) Columns::replace_top(r, column);
   }
   /// r = a mod p, r < 2^kBits + 16 (2^kBits - p) < 2 p. On input: a < 16 p.
-  static MANYMOD_INLINE void reduce_weakly(Number& r, const Number& a) {
+  static MANYMOD_INLINE void reduce_weakly(auto& r, const auto& a) {
     Vector column[kDigits];
     for_digits([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] = a.digit[i.kValue]; });
     reduce_columns(r, column);
   }
 
+  /// r = a, carried or not.
+  static MANYMOD_INLINE void convert(auto& r, const auto& a) { carry(r, a.digit); }
   /// Lane by lane r = mask ? a : r.
-  static MANYMOD_INLINE void cmov(Number& r, const Number& a, Vector mask) {
+  template <class N>
+  static MANYMOD_INLINE void cmov(N& r, const N& a, Vector mask) {
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       r.digit[i.kValue] = (a.digit[i.kValue] & mask) | (r.digit[i.kValue] & ~mask);
     });
@@ -302,9 +322,11 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   static constexpr typename C::Digits kSquaredRadix = C::power_of_two(2 * C::kRadixBits);
   template <unsigned kMultiple>
   static constexpr typename C::Digits kLentMultiple = C::lent_multiple(kMultiple);
+  template <unsigned kMultiple>
+  static constexpr typename C::Digits kLentToUncarried = C::lent_multiple(kMultiple, Columns::kUncarried);
   /// 2 p more than is subtracted, for the top column to be positive without the carry of those below it.
-  template <int kNegative>
-  static constexpr typename C::Digits kLentSum = C::lent_multiple(2 * kNegative + 2, kNegative);
+  template <int kNegative, Limb kLent>
+  static constexpr typename C::Digits kLentSum = C::lent_multiple(2 * kNegative + 2, kLent* kNegative);
   /// kSquares p^2 less a product, whose columns are sums of so many.
   // Folds take the upper columns for a number of their own, which must not be negative where they have lent
   // to the lower ones: a b + 8 p^2 - s is at least 4 p^2, far above what they lend.
@@ -326,6 +348,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   /// Bias, carry and, in folds, products by the one or two digits of W^L mod p and 2^kBits mod p.
   static constexpr std::size_t kColumnRest = kSplit ? 8 : 2;
   static_assert(kColumnProducts + kColumnRest < std::size_t{1} << (kLimbBits - kProductBits));
+  static_assert(!kSplit || kColumnProducts + kColumnRest <= Columns::kUncarried);
   static_assert(C::kReduction != Reduction::montgomery || C::quotient_shift() < w);
   // mul_sub adds 4 p^2 less a product to that.
   static_assert(!kHasMulSub || kColumnProducts + (kSplit ? 2 : 1) * kDigits + 1 + kColumnRest <
@@ -339,7 +362,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
     sum = kFactor < 0 ? sum - multiple : sum + multiple;
   }
   /// r = a b + kSquares p^2 - s, reduced.
-  static MANYMOD_INLINE void multiply_less(Number& r, const Number& a, const Number& b, const Vector* s) {
+  static MANYMOD_INLINE void multiply_less(Number& r, const auto& a, const auto& b, const Vector* s) {
     Vector t[2 * kDigits];
     if constexpr (kInterleaved) {
       Columns::template unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
@@ -353,27 +376,27 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
       reduce(r, t);
     }
   }
-  static MANYMOD_INLINE void multiply_subtract(Number& r, const Number& a, const Number& b, const Number& c,
-                                               const Number& d) {
+  static MANYMOD_INLINE void multiply_subtract(Number& r, const auto& a, const auto& b, const auto& c,
+                                               const auto& d) {
     Vector s[2 * kDigits];
     Columns::template product_columns<typename Columns::FromZero>(s, c, d);
     multiply_less(r, a, b, s);
   }
-  static MANYMOD_INLINE void multiply_subtract_square(Number& r, const Number& a, const Number& b,
-                                                      const Number& c) {
+  static MANYMOD_INLINE void multiply_subtract_square(Number& r, const auto& a, const auto& b,
+                                                      const auto& c) {
     Vector s[2 * kDigits];
     Columns::template square_columns<typename Columns::FromZero>(s, c);
     multiply_less(r, a, b, s);
   }
-  static MANYMOD_NOINLINE void multiply_subtract_called(Number& r, const Number& a, const Number& b,
-                                                        const Number& c, const Number& d) {
+  static MANYMOD_NOINLINE void multiply_subtract_called(Number& r, const auto& a, const auto& b,
+                                                        const auto& c, const auto& d) {
     multiply_subtract(r, a, b, c, d);
   }
-  static MANYMOD_NOINLINE void multiply_subtract_square_called(Number& r, const Number& a, const Number& b,
-                                                               const Number& c) {
+  static MANYMOD_NOINLINE void multiply_subtract_square_called(Number& r, const auto& a, const auto& b,
+                                                               const auto& c) {
     multiply_subtract_square(r, a, b, c);
   }
-  static MANYMOD_INLINE void multiply(Number& r, const Number& a, const Number& b) {
+  static MANYMOD_INLINE void multiply(auto& r, const auto& a, const auto& b) {
     Vector t[2 * kDigits];
     if constexpr (kInterleaved) {
       Columns::template start_columns<typename Columns::FromBias>(t);
@@ -383,7 +406,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
       reduce(r, t);
     }
   }
-  static MANYMOD_INLINE void square(Number& r, const Number& a) {
+  static MANYMOD_INLINE void square(auto& r, const auto& a) {
     Vector t[2 * kDigits];
     if constexpr (kInterleaved) {
       reduce_with_square(r, t, a);
@@ -392,10 +415,8 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
       reduce(r, t);
     }
   }
-  static MANYMOD_NOINLINE void multiply_called(Number& r, const Number& a, const Number& b) {
-    multiply(r, a, b);
-  }
-  static MANYMOD_NOINLINE void square_called(Number& r, const Number& a) { square(r, a); }
+  static MANYMOD_NOINLINE void multiply_called(auto& r, const auto& a, const auto& b) { multiply(r, a, b); }
+  static MANYMOD_NOINLINE void square_called(auto& r, const auto& a) { square(r, a); }
 };
 
 }  // namespace manymod::special_primes

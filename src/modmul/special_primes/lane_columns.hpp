@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/limb.hpp"
 #include "modmul/special_primes/constants.hpp"
@@ -18,6 +19,7 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
 
  public:
   using typename Columns::Number;
+  using typename Columns::Uncarried;
   using typename Columns::Vector;
   using C = Constants<Prime, Arch::kDigitBits>;
   static constexpr std::size_t kDigits = C::kDigits;
@@ -66,7 +68,7 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
   /// With t = floor(a / 2^kBits) < 16, r = a mod 2^kBits - t (p - 2^kBits), t times few powers of two, each
   /// of which is below 16 W in its digit. Where some are subtracted, 32 W is lent to each digit from the
   /// lowest such one on, and taken back from the next.
-  static MANYMOD_INLINE void reduce_columns(Number& r, Vector* column) {
+  static MANYMOD_INLINE void reduce_columns(auto& r, Vector* column) {
     const Vector t = split_top(column);
     Columns::template unroll<kLowestLent, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
       constexpr Limb kTaken = i.kValue == kLowestLent ? 0 : kLent;
@@ -90,7 +92,7 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
   /// r = the number in L + 1 columns mod p, r < 2 p, where nothing is lent: t = floor(a / 2^kBits) < 2^23 is
   /// multiplied by no more than 2^21, so that columns stay below 2^58. w = 52: columns below the top digit
   /// are not carried when t is taken, which adds less than 2^2 W^kTopDigit; w = 29: they are.
-  static MANYMOD_INLINE void replace_top(Number& r, Vector* column) {
+  static MANYMOD_INLINE void replace_top(auto& r, Vector* column) {
     if constexpr (!kSplit) Columns::template carry_through<0, kDigits>(column);
     const Vector t = split_top(column) + (column[kDigits] << C::kSpareBits);
     subtract_terms(column, t);
@@ -110,6 +112,12 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
     return top;
   }
 
+  /// Columns of an uncarried number are below 2^kUncarriedBits: split products, see kColumnProducts; whole
+  /// ones are carried once (limit_columns and fold_top). The highest column may be negative, mod 2^64, until
+  /// the carry of the one below comes (C::bias).
+  static constexpr unsigned kUncarriedBits = kSplit ? 58 : 59;
+  static constexpr Limb kUncarried = Limb{1} << (kUncarriedBits - w);
+
   static constexpr Limb starting_value(std::size_t column) {
     return C::kReduction == Reduction::montgomery ? C::bias(column) : 0;
   }
@@ -119,13 +127,13 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
   };
   /// t[0 .. 2 L) = a b, from the bias on, or without it.
   template <class Start = FromBias>
-  static MANYMOD_INLINE void product_columns(Vector* t, const Number& a, const Number& b) {
+  static MANYMOD_INLINE void product_columns(Vector* t, const auto& a, const auto& b) {
     Columns::template start_columns<Start>(t);
     Columns::add_product(t, a, b);
   }
 
   /// r = t / 2^kRadixBits mod p, r < 2 p. On input: t <= 16 p^2 in 2 L columns.
-  static MANYMOD_INLINE void reduce(Number& r, Vector* t) {
+  static MANYMOD_INLINE void reduce(auto& r, Vector* t) {
     if constexpr (C::kReduction == Reduction::montgomery) {
       reduce_by_quotients(r, t);
     } else if constexpr (C::kReduction == Reduction::fold) {
@@ -137,9 +145,20 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
 
   /// Montgomery's reduction with p in signed digits. Row i adds q_i p W^i, which makes column i divisible by
   /// W. Where the lowest digit of p is -1, q_i = column i mod W: the sum is column i less its low digit.
-  static MANYMOD_INLINE void reduce_by_quotients(Number& r, Vector* t) {
+  static MANYMOD_INLINE void reduce_by_quotients(auto& r, Vector* t) {
     for_digits([&](auto i) MANYMOD_INLINE_STEP { clear_column<i.kValue>(t); });
+    carry_quotient(r, t);
+  }
+  /// r = the upper half of t.
+  static MANYMOD_INLINE void carry_quotient(auto& r, Vector* t) {
+    limit_columns<kDigits, 2 * kDigits - 1>(r, t);
     carry(r, t + kDigits);
+  }
+  /// Carries through columns [Begin, End) where r is uncarried: those of whole products are larger.
+  template <std::size_t Begin, std::size_t End, class R>
+  static MANYMOD_INLINE void limit_columns(const R& /*r*/, Vector* column) {
+    if constexpr (!kSplit && std::is_same_v<R, Uncarried>)
+      Columns::template carry_through<Begin, End>(column);
   }
   template <std::size_t kColumn>
   static MANYMOD_INLINE void clear_column(Vector* t) {
@@ -163,19 +182,19 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
   }
   /// r = (t + a b) / 2^kRadixBits mod p, as reduce. By rows, column i is complete after row i: clearing it
   /// overlaps with the products of the next row.
-  static MANYMOD_INLINE void reduce_with_product(Number& r, Vector* t, const Number& a, const Number& b) {
+  static MANYMOD_INLINE void reduce_with_product(auto& r, Vector* t, const auto& a, const auto& b) {
     for_digits([&](auto j) MANYMOD_INLINE_STEP {
       for_digits([&](auto i) MANYMOD_INLINE_STEP {
         Arch::multiply_add(t + i.kValue + j.kValue, a.digit[i.kValue], b.digit[j.kValue]);
       });
       clear_column<j.kValue>(t);
     });
-    carry(r, t + kDigits);
+    carry_quotient(r, t);
   }
 
   /// r = a^2 / 2^kRadixBits mod p likewise. By columns, each of which is doubled and cleared once its cross
   /// products are summed up.
-  static MANYMOD_INLINE void reduce_with_square(Number& r, Vector* t, const Number& a) {
+  static MANYMOD_INLINE void reduce_with_square(auto& r, Vector* t, const auto& a) {
     Columns::template start_columns<FromBias>(t);
     Vector cross[2 * kDigits] = {};
     Columns::template unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
@@ -188,7 +207,7 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
       t[c.kValue] += cross[c.kValue] + cross[c.kValue];
       if constexpr (c.kValue < kDigits) clear_column<c.kValue>(t);
     });
-    carry(r, t + kDigits);
+    carry_quotient(r, t);
   }
 
   /// The product is h W^L + l, h < 2^256, l not carried; of the digits of h only the low w bits count. With c
@@ -196,7 +215,7 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
   /// that column L is below 2^37 and e < 2^42. Columns below 2^57 are not carried when e is taken: l' <
   /// 2^kBits + 2^215. w = 29: c < 2^38, and h_(L-1) < 2^24, so that column L is below 2^33 and e < 2^39, two
   /// digits. l' < 2^kBits.
-  static MANYMOD_INLINE void reduce_by_fold(Number& r, Vector* t) {
+  static MANYMOD_INLINE void reduce_by_fold(auto& r, Vector* t) {
     static_assert(C::kTopDigit + 1 == kDigits);
     Vector low[kDigits + 2];
     for_digits([&](auto i) MANYMOD_INLINE_STEP { low[i.kValue] = t[i.kValue]; });
@@ -211,16 +230,21 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
     });
     fold_top(r, low);
   }
+  /// Whether the upper bits of what fold_top adds are 0: the factor is below 2^42.
+  static constexpr bool kShortTop = kSplit && kTopFold[0] >> 10 == 0 && kTopFold[1] == 0;
   /// r = the number in L + 1 columns, of which the highest is below 2^42.
-  static MANYMOD_INLINE void fold_top(Number& r, Vector* low) {
+  static MANYMOD_INLINE void fold_top(auto& r, Vector* low) {
     // Columns of whole products are too large for e.
     if constexpr (!kSplit) Columns::template carry_through<0, kDigits>(low);
     const Vector top = split_top(low) + (low[kDigits] << C::kSpareBits);
     Columns::template unroll<0, kSplit ? 1 : 2>([&](auto i) MANYMOD_INLINE_STEP {
       const Vector digit = kSplit ? top : i.kValue == 0 ? top & C::kMask : top >> w;
       Columns::template unroll<0, 2>([&](auto k) MANYMOD_INLINE_STEP {
-        if constexpr (kTopFold[k.kValue] != 0)
+        if constexpr (kShortTop && kTopFold[k.kValue] != 0) {
+          Arch::multiply_add_low(low[k.kValue], digit, Columns::broadcast(kTopFold[k.kValue]));
+        } else if constexpr (kTopFold[k.kValue] != 0) {
           Arch::multiply_add(low + i.kValue + k.kValue, digit, Columns::broadcast(kTopFold[k.kValue]));
+        }
       });
     });
     carry(r, low);
@@ -230,7 +254,7 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
   /// doubled
   /// (+), or with all lower columns doubled instead (-). The highest column is 0: the top digits of a and b
   /// are below 2^5 for w = 52, and products are not split for w = 29.
-  static MANYMOD_INLINE void reduce_by_shifted_fold(Number& r, Vector* t) {
+  static MANYMOD_INLINE void reduce_by_shifted_fold(auto& r, Vector* t) {
     Vector low[kDigits + 1];
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       low[i.kValue] = t[i.kValue];
@@ -244,6 +268,7 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
     // are less than 2^59 W^(L-3) = 2^475. So r < 2^kBits + 2^475 + 2^60 < 2 p.
     Columns::template carry_through<kSplit ? kDigits - 2 : 0, kDigits - 1>(low);
     low[0] += split_top(low);
+    limit_columns<0, 1>(r, low);
     carry(r, low);
   }
 };

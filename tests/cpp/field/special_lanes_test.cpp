@@ -337,6 +337,45 @@ TYPED_TEST(SpecialLaneEdges, Combinations) {
   }
 }
 
+/// Sums and differences of products that were not carried (field/uncarried.hpp), likewise.
+TYPED_TEST(SpecialLaneEdges, Forms) {
+  const NaiveField naive_field(this->prime());
+  const std::size_t lanes = TypeParam::calls().lanes;
+  for (unsigned m = 1; m <= 4; ++m) {
+    const auto reduced = this->edges(1), factors = this->edges(m);
+    for (std::size_t first = 0; first < factors.size(); first += (kBriefTests ? 4 : 1) * lanes) {
+      const std::vector<naive::Limbs> raw[] = {
+          this->lanes_from(factors, first, 1), this->lanes_from(reduced, first / 2, 7),
+          this->lanes_from(reduced, first / 3 + m, 5), this->lanes_from(reduced, first + 1, 3)};
+      FieldOutputs outputs(4, 0, lanes, this->prime().size());
+      TypeParam::with_field(std::vector<naive::Limbs>(lanes, this->prime()), this->bits(), outputs,
+                            [&](const auto& f, auto& io) {
+                              typename TestFixture::Element a[4], results[4];
+                              for (unsigned i = 0; i < 4; ++i) io.set_raw(a[i], raw[i], i == 0 ? m : 1);
+                              f.forms(results, a[0], a[1], a[2], a[3]);
+                              for (unsigned i = 0; i < 4; ++i) io.store(i, results[i]);
+                            });
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        NaiveField::Element a[4], ab, cd, r, s;
+        for (unsigned i = 0; i < 4; ++i) a[i] = this->expected(raw[i][lane], i == 0 ? m : 1);
+        naive_field.mul(ab, a[0], a[1]);
+        naive_field.mul(cd, a[2], a[3]);
+        naive_field.add(r, ab, cd);
+        naive_field.sub(s, ab, cd);
+        naive_field.mul(r, r, s);
+        ASSERT_EQ(outputs.numbers[0][lane], r.value) << m;
+        naive_field.sqr(s, a[2]);
+        field::sub_add_twice(naive_field, r, ab, cd, s);
+        naive_field.sqr(r, r);
+        ASSERT_EQ(outputs.numbers[1][lane], r.value) << m;
+        ASSERT_EQ(outputs.numbers[2][lane], ab.value) << m;
+        field::three_halves(naive_field, r, ab);
+        ASSERT_EQ(outputs.numbers[3][lane], r.value) << m;
+      }
+    }
+  }
+}
+
 /// Products of edges and small constants, for the primes that have them.
 TYPED_TEST(SpecialLaneEdges, SmallConstants) {
   const auto mul_small = TypeParam::calls().mul_small;

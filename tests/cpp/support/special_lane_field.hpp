@@ -79,6 +79,10 @@ class SpecialLaneTestField {
   void add_sub_twice(Element& r, const Element& a, const Element& b, const Element& c) const {
     calls_.add_sub_twice(r, a, b, c);
   }
+  void forms(Element (&rstx)[4], const Element& a, const Element& b, const Element& c,
+             const Element& d) const {
+    calls_.forms(rstx, a, b, c, d);
+  }
   template <unsigned k = field::kMaxMagnitude>
   void normalize_weak(Element& r, const Element& a) const {
     calls_.normalize_weak[k / 4](r, a);

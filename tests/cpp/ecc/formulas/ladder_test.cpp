@@ -80,8 +80,7 @@ void check(const SmallMontgomery& curve, Limb a24_number) {
       ecc::ladder::start(f, pair, u);
       for (int bit = 6; bit >= 0; --bit) {
         const Limb mask = Limb{0} - (k >> bit & 1);
-        ecc::ladder::swap_where(f, pair, mask);
-        ecc::ladder::step(f, pair, u, element(a24_number));
+        ecc::ladder::step(f, pair, mask, u, element(a24_number));
         ecc::ladder::swap_where(f, pair, mask);
       }
       expect(pair.low, multiple);
@@ -112,8 +111,7 @@ TEST(Ladder, ZeroStaysZero) {
   ecc::ladder::Pair<F> pair;
   ecc::ladder::start(f, pair, zero);
   for (int bit = 0; bit < 5; ++bit) {
-    ecc::ladder::swap_where(f, pair, bit % 2 != 0 ? ~Limb{0} : 0);
-    ecc::ladder::step(f, pair, zero, a24);
+    ecc::ladder::step(f, pair, bit % 2 != 0 ? ~Limb{0} : 0, zero, a24);
     Limb x = 1, z = 1, high = 1;
     f.to_limbs(std::span(&x, 1), pair.low.x);
     f.to_limbs(std::span(&z, 1), pair.low.z);
