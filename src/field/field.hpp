@@ -40,6 +40,8 @@
 // Masks hold one truth value for each instance: all ones or 0, in the words of the backend. They are combined
 // with &, | and ~.
 //
+// Forms that spare carries, for backends that have them: field/uncarried.hpp.
+//
 // Aliasing: r may be an operand. Timing: constant-time. No branch and no address depends on an element, on a
 // mask or on n, but for the bit length of n. Secrets: elements are plain data; code that keeps a secret in
 // one must erase it (repr/wipe.hpp).

@@ -65,28 +65,28 @@ class InlinedLaneField {
     arithmetic_.leave(x, a.number);
   }
 
-  // Which forms results, factors and summands may have: field/uncarried.hpp.
+  // Which forms results, factors and summands may have: field/uncarried.hpp. Others do not compile.
   void mul(auto& r, const auto& a, const auto& b) const {
-    check(a), check(b);
+    check_factors(a, b);
     Rules::mul(r, a, b);
     arithmetic_.mul(r.number, a.number, b.number);
     check(r);
   }
   void sqr(auto& r, const auto& a) const {
-    check(a);
+    check_factors(a);
     Rules::sqr(r, a);
     arithmetic_.sqr(r.number, a.number);
     check(r);
   }
   void add(auto& r, const auto& a, const auto& b) const {
-    check(a), check(b);
+    check_summands(a, b);
     Rules::add(r, a, b);
     arithmetic_.add(r.number, a.number, b.number);
     check(r);
   }
   template <unsigned kOfB = 1>
   void sub(auto& r, const auto& a, const auto& b) const {
-    check(a), check(b);
+    check_summands(a, b);
     Rules::sub<kOfB>(r, a, b);
     arithmetic_.template sub<2 * kOfB>(r.number, a.number, b.number);
     check(r);
@@ -113,7 +113,7 @@ class InlinedLaneField {
   }
   // The combinations of field/fused.hpp.
   void three_halves(Element& r, const auto& a) const {
-    check(a);
+    check_summands(a);
     Rules::read_reduced(a);
     arithmetic_.three_halves(r.number, a.number);
     Rules::set(r, 2);
@@ -122,7 +122,7 @@ class InlinedLaneField {
   void mul_sub(Element& r, const auto& a, const auto& b, const auto& c, const auto& d) const
     requires(Arithmetic::kHasMulSub)
   {
-    check(a), check(b), check(c), check(d);
+    check_factors(a, b, c, d);
     Rules::mul_sub(r, a, b, c, d);
     arithmetic_.mul_sub(r.number, a.number, b.number, c.number, d.number);
     check(r);
@@ -130,7 +130,7 @@ class InlinedLaneField {
   void mul_sub_sqr(Element& r, const auto& a, const auto& b, const auto& c) const
     requires(Arithmetic::kHasMulSub)
   {
-    check(a), check(b), check(c);
+    check_factors(a, b, c);
     Rules::mul_sub(r, a, b, c, c);
     arithmetic_.mul_sub_sqr(r.number, a.number, b.number, c.number);
     check(r);
@@ -139,7 +139,7 @@ class InlinedLaneField {
   void mul_small(auto& r, const auto& a, Limb k) const
     requires(Arithmetic::kHasMulSmall)
   {
-    check(a);
+    check_factors(a);
     Rules::sqr(r, a);
     arithmetic_.mul_small(r.number, a.number, k);
     check(r);
@@ -147,7 +147,7 @@ class InlinedLaneField {
   /// r = the sum of kFactor x, m(x) = 1, m(r) = 1.
   template <int... kFactor>
   void combine(auto& r, const auto&... x) const {
-    (check(x), ...);
+    check_summands(x...);
     (Rules::read_reduced(x), ...);
     arithmetic_.template combine<kFactor...>(r.number, x.number...);
     Rules::set(r, 1);
@@ -156,7 +156,7 @@ class InlinedLaneField {
 
   /// r = a in another form (field/uncarried.hpp).
   void convert(auto& r, const auto& a) const {
-    check(a);
+    check_summands(a);
     Rules::set(r, a.magnitude());
     arithmetic_.convert(r.number, a.number);
     check(r);
@@ -213,6 +213,20 @@ class InlinedLaneField {
  private:
   [[no_unique_address]] Arithmetic arithmetic_;
 
+  template <class N>
+  static constexpr bool kIsFactor = std::is_same_v<N, Element> || std::is_same_v<N, Unmasked>;
+  template <class N>
+  static constexpr bool kIsSummand = std::is_same_v<N, Element> || std::is_same_v<N, Uncarried>;
+  template <class... N>
+  void check_factors(const N&... a) const {
+    static_assert((kIsFactor<N> && ...));
+    (check(a), ...);
+  }
+  template <class... N>
+  void check_summands(const N&... a) const {
+    static_assert((kIsSummand<N> && ...));
+    (check(a), ...);
+  }
   /// In VERIFY builds: a < m(a) 2 p in every lane, and its digits are those of its form.
   template <class N>
   void check([[maybe_unused]] const N& a) const {
