@@ -9,6 +9,8 @@
 // check starts from the bytes of the signature, of the public key and of the message, hashes them again, and
 // then tests (S - k a) B = R and A = a B, which is as much as S B = R + k A.
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
 
 #include "ecc/schemes/eddsa_parts.hpp"
@@ -21,6 +23,9 @@ namespace {
 
 /// Copied messages of a batch take about this many bytes for each item that it has room for, or one message.
 constexpr std::size_t kMessageBytes = 1024;
+
+/// 2^64 divided by the golden ratio, for multiplicative hashing (Knuth, volume 3, section 6.4).
+constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
 
 /// What signing needs of a private key. prefix is secret, public_key is none.
 struct ExpandedKey {
@@ -92,6 +97,7 @@ class Signing::Batch {
   std::size_t take(std::span<const std::size_t> items) {
     items_.clear();
     key_count_ = 0;
+    recent_keys_ = {};
     text_.clear();
     std::size_t taken = 0;
     while (taken < items.size() && items_.size() < most_ && text_.size() < most_ * kMessageBytes) {
@@ -135,7 +141,13 @@ class Signing::Batch {
   SecretArray<Limb> scalars_;
   std::vector<Limb> x_, y_;  ///< of public keys and of R
   std::vector<std::uint8_t> text_, signatures_;
-  ByteSpan last_secret_;  ///< the caller's bytes of the last key
+  /// Keys of this batch by the address of the caller's bytes, one for each hash of an address.
+  struct RecentKey {
+    const std::uint8_t* secret = nullptr;
+    std::size_t key = 0;
+  };
+  static constexpr unsigned kRecentBits = 8;
+  std::array<RecentKey, std::size_t{1} << kRecentBits> recent_keys_{};
   Digest digest_{};
 
   [[nodiscard]] ByteSpan text(std::size_t begin, std::size_t end) const {
@@ -171,12 +183,16 @@ class Signing::Batch {
     if (s_.signs_) derive_nonce(items_.size() - 1);
   }
 
-  /// One key for all items is expanded once a batch.
+  /// A key that items have in common, at one address, is expanded once a batch, unless another with the same
+  /// hash comes between them. Equal keys at different addresses are not compared: they are secret.
   std::size_t key_of(ByteSpan secret) {
-    const bool same = key_count_ > 0 && secret.data() == last_secret_.data();
-    if (!same) expand(secret);
-    last_secret_ = secret;
-    return key_count_ - 1;
+    const std::uint64_t address = reinterpret_cast<std::uintptr_t>(secret.data());
+    RecentKey& recent = recent_keys_[address * kGoldenRatio >> (64 - kRecentBits)];
+    if (recent.secret != secret.data()) {
+      expand(secret);
+      recent = {secret.data(), key_count_ - 1};
+    }
+    return recent.key;
   }
 
   /// The clamped scalar mod n, which has the same multiple of the generator, and the prefix.

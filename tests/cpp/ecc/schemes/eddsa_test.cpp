@@ -27,8 +27,8 @@ using ecc::PointEngine;
 constexpr mm_ecc_policy kPolicies[] = {MM_ECC_RFC8032, MM_ECC_STRICT, MM_ECC_ZIP215};
 
 SchemeRun run(const PointEngine& engine, mm_ecc_op op, const SchemeItems& items, std::size_t count,
-              const ecc::Inputs& options = {}) {
-  SchemeRun r(items, count);
+              const ecc::Inputs& options = {}, Places places = Places::pointers) {
+  SchemeRun r(items, count, places);
   r.inputs.prehashed = options.prehashed;
   r.inputs.policy = options.policy;
   r.inputs.check = options.check;
@@ -145,6 +145,27 @@ TEST_P(Eddsa, AgreesWithLibcrypto) {
                                   with_policy(policy));
         EXPECT_EQ(verdicts.ok, std::vector<std::uint8_t>(count, 1));
       }
+    }
+  }
+}
+
+/// Keys that items have at one address, as those of a service have, in any order and more than are
+/// remembered at once.
+TEST_P(Eddsa, KeysInCommon) {
+  const std::size_t count = kBriefTests ? 70 : 1000;
+  for (const std::size_t keys : {2, 9, 300}) {
+    std::vector<Bytes> secrets;
+    for (std::size_t i = 0; i < keys; ++i) secrets.push_back(random(size()));
+    SchemeItems items;
+    for (std::size_t i = 0; i < count; ++i) {
+      items.secret.push_back(secrets[generate_.below(keys)]);
+      items.message.push_back(random(i % 40));
+    }
+    for (const mm_ecc_op op : {MM_ECC_PUBLIC_KEY, MM_ECC_SIGN}) {
+      const auto apart = run(*engines_.back(), op, items, count);
+      const auto shared = run(*engines_.back(), op, items, count, {}, Places::shared);
+      EXPECT_EQ(shared.output, apart.output);
+      EXPECT_EQ(shared.status, std::vector<std::uint8_t>(count, MM_OK));
     }
   }
 }

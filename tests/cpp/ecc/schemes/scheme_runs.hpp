@@ -47,9 +47,9 @@ struct SchemeItems {
   std::vector<Bytes> nonce = {}, second = {};  ///< many lists of items end before them
 };
 
-/// How the items of a list are given. rows: as arrays, with gaps, if all of them have the length of the
-/// first.
-enum class Places : std::uint8_t { pointers, rows };
+/// How the items of a list are given. pointers: each at an address of its own; shared: equal ones at one
+/// address; rows: as arrays, with gaps, if all of them have the length of the first.
+enum class Places : std::uint8_t { pointers, shared, rows };
 
 class SchemeRun {
  public:
@@ -105,7 +105,10 @@ class SchemeRun {
     if (from.empty()) return;
     if (kind_ == Places::rows) return set_rows(to, from);
     auto& places = places_.emplace_back();
-    for (const Bytes& bytes : from) places.push_back({bytes.data(), bytes.size()});
+    for (const Bytes& bytes : from) {
+      const Bytes& place = kind_ == Places::shared ? *std::ranges::find(from, bytes) : bytes;
+      places.push_back({place.data(), place.size()});
+    }
     mm_bytes_view view{};
     view.count = from.size();
     view.items = places.data();
