@@ -33,7 +33,7 @@ class Signature {
     take_key(key);
     if (is_verification(start) && key_->bare() != nullptr) {
       const BareKey& bare = begin_bare();
-      return bare.functions().begin(bare_->context(), bare.data(), parameters) > 0;
+      return keep_bare(bare.functions().begin(bare_->context(), bare.data(), parameters) > 0);
     }
     context_.reset(EVP_PKEY_CTX_new_from_pkey(provider_.library(), key_->delegate(), kDelegate));
     return context_ != nullptr && start(context_.get(), nullptr) > 0 && set(parameters);
@@ -47,7 +47,8 @@ class Signature {
     if (verifies && key_->bare() != nullptr) {
       const BareKey& bare = begin_bare();
       const std::string chosen = name != nullptr && *name != 0 ? name : bare.usual_hash();
-      return bare.functions().begin_message(bare_->context(), chosen.c_str(), bare.data(), parameters) > 0;
+      return keep_bare(
+          bare.functions().begin_message(bare_->context(), chosen.c_str(), bare.data(), parameters) > 0);
     }
     std::string chosen = name == nullptr ? "" : name;
     if (verifies) context_ = key_->verification(chosen);
@@ -176,11 +177,11 @@ class Signature {
   /// The same of the hash of a message.
   bool get_of_hash(OSSL_PARAM parameters[]) {
     if (bare_) return bare_->functions().get_hash_params(bare_->context(), parameters) > 0;
-    return EVP_MD_CTX_get_params(hash_.get(), parameters) > 0;
+    return hash_ != nullptr && EVP_MD_CTX_get_params(hash_.get(), parameters) > 0;
   }
   bool set_of_hash(const OSSL_PARAM parameters[]) {
     if (bare_) return bare_->functions().set_hash_params(bare_->context(), parameters) > 0;
-    return EVP_MD_CTX_set_params(hash_.get(), parameters) > 0;
+    return hash_ != nullptr && EVP_MD_CTX_set_params(hash_.get(), parameters) > 0;
   }
   [[nodiscard]] const OSSL_PARAM* gettable_of_hash() const {
     if (bare_) return bare_->functions().gettable_hash_params(bare_->context());
@@ -203,6 +204,11 @@ class Signature {
   const BareKey& begin_bare() {
     bare_.emplace(key_->bare()->functions());
     return *key_->bare();
+  }
+  /// After a failed begin the operation has not begun.
+  bool keep_bare(bool begun) {
+    if (!begun) bare_.reset();
+    return begun;
   }
 
   /// For an operation that begins; null: the key of the one before.

@@ -63,6 +63,24 @@ TEST_P(ProviderVerify, TakesDigestsOfAllLengths) {
   ERR_clear_error();
 }
 
+/// A context whose beginning failed verifies nothing, and begins again.
+TEST_P(ProviderVerify, BeginsAgainAfterAHashThatIsUnknown) {
+  if (hash_ == nullptr) return;  // Ed25519 takes none
+  const Bytes good = sign_message(reference(), reference_.get(), hash_, kMessage, {}, 0);
+  const Evp<EVP_MD_CTX> context(EVP_MD_CTX_new());
+  const auto begin = [&](const char* hash) {
+    return EVP_DigestVerifyInit_ex(context.get(), nullptr, hash, library_.get(), nullptr, key_.get(), nullptr);
+  };
+  const auto verify = [&] {
+    return EVP_DigestVerify(context.get(), good.data(), good.size(), kMessage.data(), kMessage.size());
+  };
+  EXPECT_LE(begin("no-such-hash"), 0);
+  EXPECT_NE(verify(), 1);
+  ASSERT_EQ(begin(hash_), 1);
+  EXPECT_EQ(verify(), 1);
+  ERR_clear_error();
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, ProviderVerify,
                          testing::Values(Kind{"RSA:2048", false}, Kind{"EC:P-256", false},
                                          Kind{"EC:P-384", true}, Kind{"EC:P-521", false},
