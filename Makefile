@@ -30,7 +30,8 @@ FAILING_ALLOCATIONS = $(CURDIR)/$(RELEASE)/libmanymod_failing_allocations.so
 
 VENV := $(CURDIR)/.venv
 STAMPS := $(VENV)/.stamps
-PIP := $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
+# One at a time: with `make -j` targets that need different packages are set up beside each other.
+PIP := flock $(VENV) $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
 RELEASE := build/release
 export PATH := $(VENV)/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
@@ -73,6 +74,8 @@ $(STAMPS)/build-tools: tools/ensure_build_tools.sh $(STAMPS)/deps-build
 $(STAMPS)/system-%: tools/setup_system.sh | $(STAMPS)/venv
 	@tools/setup_system.sh $* $(VENV)/bin/python
 	@touch $@
+# The package manager serves one caller at a time.
+$(STAMPS)/system-test $(STAMPS)/system-docs: | $(STAMPS)/system-build
 
 # The Python package, in the build folder of the C++ tests and benchmarks, so that the library is compiled once.
 install_package = $(PIP) install --no-deps --no-build-isolation -C build-dir=$(RELEASE) \
@@ -190,7 +193,7 @@ try-wheels: | $(STAMPS)/venv
 
 lint-cpp: $(STAMPS)/deps-lint $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	cmake -S . -B build/lint --log-level=WARNING -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_PYTHON=ON \
-	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
+	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DMANYMOD_UNITY_BATCH=0 \
 	  -DPython_EXECUTABLE=$(VENV)/bin/python \
 	  -Dnanobind_DIR="$$($(VENV)/bin/python -m nanobind --cmake_dir)"
 	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(JOBS) -n 1 $(VENV)/bin/clang-tidy -p build/lint --quiet
