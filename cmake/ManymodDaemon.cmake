@@ -33,6 +33,7 @@ list(FILTER daemon_server_sources EXCLUDE REGEX "/${daemon_other_sandbox}\\.cpp$
 add_library(manymod_signd_server STATIC ${daemon_server_sources})
 foreach(library IN ITEMS manymod_signd_client manymod_signd_server)
   manymod_configure_target(${library})
+  manymod_unite_sources(${library})
   target_include_directories(${library} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/daemon" "${CMAKE_CURRENT_SOURCE_DIR}/include")
   set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${library} PUBLIC Threads::Threads OpenSSL::SSL)

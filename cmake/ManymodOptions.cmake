@@ -53,3 +53,12 @@ function(manymod_export_only target script)
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}")
   endif()
 endfunction()
+
+# Compile MANYMOD_UNITY_BATCH sources of a target in one translation unit, but each of those in ARGN, of which two define the
+# same names in unnamed namespaces, in its own.
+function(manymod_unite_sources target)
+  if(MANYMOD_UNITY_BATCH GREATER 1)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${MANYMOD_UNITY_BATCH})
+  endif()
+endfunction()

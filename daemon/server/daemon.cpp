@@ -28,7 +28,6 @@ constexpr auto kVisit = 10s;          // a visitor's whole time; for those of ot
 constexpr auto kHandshakeLines = 1s;  // between lines of the log for handshakes that fail
 constexpr int kBacklog = 1024;
 constexpr int kTcpBuffer = 256 * 1024;  // thousands of requests, or of answers
-constexpr std::uint32_t kLongestEcResult = 160;
 
 [[noreturn]] void fail(const std::string& what, int error = errno) {
   throw std::system_error(error, std::generic_category(), what);

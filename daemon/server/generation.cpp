@@ -9,8 +9,6 @@
 namespace manymod::signd {
 namespace {
 
-constexpr std::size_t kLongestEcResult = 160;  // DER of a signature on P-521 has 141 bytes, EdDSA's 114
-
 Family family_of(Operation operation) {
   switch (operation) {
     case Operation::sign_ecdsa:
