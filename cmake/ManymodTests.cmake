@@ -7,7 +7,6 @@
 #                              many processes, each a share of the unit tests: sanitized ones take long to start
 #   MANYMOD_TEST_DEVICE_CODE   with the unit tests of the kernels' code on the host. It is all in headers, so that they
 #                              test nothing of the library as it was compiled, and take as long as all other tests
-include(ManymodThirdParty)
 include(GoogleTest)
 set(MANYMOD_TEST_OPTIONS "" CACHE STRING "Options to compile the C++ tests with, such as -O1: they run once")
 set(MANYMOD_TEST_SHARDS 0 CACHE STRING "Processes that the unit tests are shared among; 0: one for each test")
@@ -72,42 +71,50 @@ foreach(name IN ITEMS libcuda.so.1 libnvidia-ml.so.1)
 endforeach()
 
 if(test_sources)
-  manymod_need_googletest()
+  include(ManymodTestHeaders)
+  # What all unit tests are compiled with.
+  add_library(manymod_test_settings INTERFACE)
+  target_include_directories(manymod_test_settings INTERFACE tests/cpp)
+  target_compile_definitions(manymod_test_settings INTERFACE "MANYMOD_FAKE_CUDA=\"$<TARGET_FILE:manymod_fake_cuda>\"")
+  if(MANYMOD_SANITIZE)
+    target_compile_definitions(manymod_test_settings INTERFACE MANYMOD_SANITIZED=1)
+  endif()
+  target_link_libraries(manymod_test_settings INTERFACE manymod_internal manymod_test_headers)
+
   set(manymod_device_tests ${test_sources})
   list(FILTER manymod_device_tests INCLUDE REGEX "_cuda_test\\.cpp$")
-  set_property(SOURCE ${manymod_device_tests} APPEND PROPERTY COMPILE_OPTIONS ${manymod_device_test_options})
+  list(REMOVE_ITEM test_sources ${manymod_device_tests})
   # These spend their time in plain arithmetic of the tests, which would be too slow under sanitizers without optimisation.
-  set(manymod_own_options_tests ${manymod_device_tests})
+  set(manymod_arithmetic_tests "")
   if(MANYMOD_SANITIZE)
     set(manymod_arithmetic_tests ${test_sources})
     list(FILTER manymod_arithmetic_tests INCLUDE REGEX "^tests/cpp/(mod[a-z]+/|lanes/|repr/|gpu/(kernels|program)/|api/batch_sizes_)")
-    list(REMOVE_ITEM manymod_arithmetic_tests ${manymod_device_tests})
-    set_property(SOURCE ${manymod_arithmetic_tests} APPEND PROPERTY COMPILE_OPTIONS -O1)
-    list(APPEND manymod_own_options_tests ${manymod_arithmetic_tests})
+    list(REMOVE_ITEM test_sources ${manymod_arithmetic_tests})
   endif()
-  # A precompiled header serves one set of options.
-  set_source_files_properties(${manymod_own_options_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  set(manymod_arithmetic_test_options -O1)
   if(NOT MANYMOD_TEST_DEVICE_CODE)
-    list(REMOVE_ITEM test_sources ${manymod_device_tests})
+    set(manymod_device_tests "")
   endif()
+
   add_executable(manymod_tests ${test_sources})
   manymod_configure_target(manymod_tests)
-  target_include_directories(manymod_tests PRIVATE tests/cpp)
-  target_compile_definitions(manymod_tests PRIVATE "MANYMOD_FAKE_CUDA=\"$<TARGET_FILE:manymod_fake_cuda>\"")
-  if(MANYMOD_SANITIZE)
-    target_compile_definitions(manymod_tests PRIVATE MANYMOD_SANITIZED=1)
-  endif()
   target_compile_options(manymod_tests PRIVATE ${MANYMOD_TEST_OPTIONS})
-  target_precompile_headers(manymod_tests PRIVATE
-    <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstdlib> <cstring> <functional> <memory>
-    <mutex> <optional> <random> <span> <sstream> <stdexcept> <string> <string_view> <thread> <utility> <vector>)
+  foreach(group IN ITEMS device arithmetic)
+    if(manymod_${group}_tests)
+      add_library(manymod_${group}_tests OBJECT ${manymod_${group}_tests})
+      manymod_configure_target(manymod_${group}_tests)
+      target_link_libraries(manymod_${group}_tests PRIVATE manymod_test_settings)
+      target_compile_options(manymod_${group}_tests PRIVATE ${MANYMOD_TEST_OPTIONS} ${manymod_${group}_test_options})
+      target_link_libraries(manymod_tests PRIVATE manymod_${group}_tests)
+    endif()
+  endforeach()
   # Of an inline function that several objects emit, the linker keeps the first copy. The library comes first, so that
   # the tests run its copies, with its options: those of the tests may be unoptimised.
   if(UNIX AND NOT APPLE)
     target_link_options(manymod_tests PRIVATE
       "LINKER:--whole-archive" "$<TARGET_FILE:manymod_static>" "LINKER:--no-whole-archive")
   endif()
-  target_link_libraries(manymod_tests PRIVATE manymod_static manymod_internal manymod_fake_cuda GTest::gtest_main)
+  target_link_libraries(manymod_tests PRIVATE manymod_static manymod_fake_cuda manymod_test_settings)
   if(MANYMOD_TEST_SHARDS GREATER 0)
     math(EXPR last_shard "${MANYMOD_TEST_SHARDS} - 1")
     foreach(shard RANGE ${last_shard})
