@@ -131,7 +131,7 @@ test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 	  $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadgroup --pyargs manymod tests/python apps
 
 # Ray with memory measured and actors killed again and again, and Spark, which needs Java.
-test-clusters: $(STAMPS)/package $(STAMPS)/deps-clusters
+test-clusters: $(STAMPS)/package $(STAMPS)/deps-clusters $(STAMPS)/system-clusters
 	$(VENV)/bin/python -m pytest tests/clusters
 
 # C++ harnesses with the newest Clang that has libFuzzer, those in Python with atheris; tests of ctest and pytest run

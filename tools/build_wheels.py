@@ -156,8 +156,7 @@ class Builder:
             environment=environment,
         )
         (made,) = into.glob("*.whl")
-        self.output.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.move(made, self.output / made.name))
+        return made
 
     def check(self, wheel: Path) -> None:
         """Check size and content. Raises RuntimeError."""
@@ -190,8 +189,9 @@ class Builder:
         for version, interpreter in chosen(found).items():
             settings = self.settings(version, compilers, libcrypto)
             raw = self.backend(interpreter, "build_wheel", self.source, self.folder / "raw", settings)
-            made.append(self.repair(raw, compilers.tag))
-            self.check(made[-1])
+            wheel = self.repair(raw, compilers.tag)
+            self.check(wheel)
+            made.append(Path(shutil.move(wheel, self.output / wheel.name)))
         for lacking in missing(found):
             print(
                 f"no wheel for Python {lacking}: no such interpreter with headers was found", file=sys.stderr

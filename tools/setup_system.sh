@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Install missing system packages by apt, if we are root: setup_system.sh build PYTHON | setup_system.sh test | setup_system.sh docs
+# Install missing system packages by apt, if we are root: setup_system.sh build PYTHON | setup_system.sh PURPOSE
 #
 # build: the headers of libcrypto, without which RSA is left out, and of Python.
 # test: GoogleTest, Google Benchmark, nlohmann-json and CLI11, which CMake otherwise downloads; p11-kit's headers (for keys
 # of tokens in manymod-signd) and libseccomp's (for its filter of system calls); nginx, HAProxy, Apache and curl, which the tests of the OpenSSL provider start; Chromium (for the
 # page of `manymod lab`); valgrind and Clang 19 (for MemorySanitizer, libFuzzer and `make lint-clang`); PoCL, an OpenCL driver
 # that computes on the CPU, and the loader of drivers.
-# docs: Doxygen, which reads the headers. What needs a missing one prints what to install.
+# docs: Doxygen, which reads the headers. clusters: Java, for Spark. What needs a missing one prints what to install.
 set -euo pipefail
 
 missing=()
@@ -42,6 +42,9 @@ test)
   ;;
 docs)
   command -v doxygen >/dev/null || missing+=(doxygen)
+  ;;
+clusters)
+  [ -n "${JAVA_HOME:-}" ] || command -v java >/dev/null || missing+=(default-jre-headless)
   ;;
 esac
 if [ $((${#missing[@]} + ${#optional[@]})) -eq 0 ] || [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

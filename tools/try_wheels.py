@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Install wheels into bare systems and compute with them: try_wheels.py [--systems NAME...] [FOLDER].
+"""Install wheels into bare systems and compute with them: try_wheels.py [--driver FOLDER] [FOLDER].
 
 Each system is a minimal root with the distribution's own Python and nothing else, made by debootstrap once
 and kept. pip installs the wheel and NumPy there from files alone, and tests/wheels/smoke.py runs. It needs
-root and debootstrap.
+root and debootstrap. A folder with a libcuda.so.1 (--driver) stands for an NVIDIA driver: that of the tests,
+build/release/fake_cuda, needs no GPU and computes on the host.
 """
 
 from __future__ import annotations
@@ -46,9 +47,14 @@ SYSTEMS = {
 }
 
 
-def inside(root: Path, *command: str, text: str | None = None) -> str:
-    """Run a command in a root; return what it prints. Raises CalledProcessError."""
+def inside(root: Path, *command: str, text: str | None = None, libraries: str = "") -> str:
+    """Run a command in a root; return what it prints. Raises CalledProcessError.
+
+    `libraries` is a folder in the root whose libraries it finds.
+    """
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
+    if libraries:
+        environment["LD_LIBRARY_PATH"] = libraries
     return subprocess.run(
         ["chroot", str(root), *command],
         input=text,
@@ -83,8 +89,11 @@ def wheel_for(folder: Path, version: tuple[int, int]) -> Path:
     return found[-1]
 
 
-def try_wheel(root: Path, folder: Path) -> str:
-    """Install the root's wheel in a fresh environment; return what the test prints."""
+def try_wheel(root: Path, folder: Path, driver: Path | None) -> str:
+    """Install the root's wheel in a fresh environment; return what the test prints.
+
+    With a driver, the test must find a GPU.
+    """
     said = inside(root, "python3", "-c", "import json, sys; print(json.dumps(sys.version_info[:2]))")
     major, minor = json.loads(said)
     wheels = root / INSIDE.lstrip("/")
@@ -106,7 +115,12 @@ def try_wheel(root: Path, folder: Path) -> str:
     inside(root, "python3", "-m", "venv", f"{INSIDE}/venv")
     python = f"{INSIDE}/venv/bin/python"
     inside(root, python, "-m", "pip", "-q", "install", "--no-index", f"--find-links={INSIDE}", "manymod")
-    said = inside(root, python, "-", text=(ROOT / "tests/wheels/smoke.py").read_text(encoding="utf-8"))
+    test = (ROOT / "tests/wheels/smoke.py").read_text(encoding="utf-8")
+    if driver is None:
+        said = inside(root, python, "-", text=test)
+    else:
+        shutil.copytree(driver, wheels / "driver")
+        said = inside(root, python, "-", "cuda", text=test, libraries=f"{INSIDE}/driver")
     shutil.rmtree(wheels)
     return said.strip()
 
@@ -119,6 +133,7 @@ def main() -> int:
     parser.add_argument(
         "--roots", type=Path, default=Path("/var/tmp/manymod-roots"), help="default: %(default)s"
     )
+    parser.add_argument("--driver", type=Path, help="a folder with a libcuda.so.1 to compute with")
     arguments = parser.parse_args()
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         print(
@@ -131,7 +146,7 @@ def main() -> int:
         root = arguments.roots.resolve() / name
         try:
             make(root, SYSTEMS[name])
-            print(f"{name}: {try_wheel(root, arguments.folder)}", flush=True)
+            print(f"{name}: {try_wheel(root, arguments.folder, arguments.driver)}", flush=True)
         except (subprocess.CalledProcessError, OSError) as error:
             print(f"{name}: failed: {error}", flush=True)
             failed.append(name)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -164,6 +165,8 @@ spark.stop()
 
 def test_spark(tmp_path: Path) -> None:
     """In a process of its own, whose Python workers are this interpreter."""
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        pytest.fail("Spark needs Java, 17 or newer: apt-get install default-jre-headless, or set JAVA_HOME")
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [sys.executable, "-c", SPARK, str(tmp_path / "out")]
     subprocess.run(command, check=True, env=environment, timeout=280)

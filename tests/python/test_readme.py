@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import doctest
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -43,18 +44,34 @@ def test_the_c_example_is_part_of_a_program_that_ctest_runs() -> None:
     assert textwrap.indent(example("c"), "  ") in source
 
 
-def test_the_command_runs(tmp_path: Path) -> None:
-    """On a table that has the columns it names."""
-    command = shlex.split(example("sh"))
-    assert command[0] == "manymod"
-    rows = [(3, 2**127 - 1), (2**100, 10**40 + 7)]
-    with (tmp_path / "requests.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("message", "modulus"), *rows])
-    run = [sys.executable, "-m", *command]
-    subprocess.run(run, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+def test_the_commands_run(tmp_path: Path) -> None:
+    """As they stand, with the `manymod` of this interpreter."""
+    program = tmp_path / "bin/manymod"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m manymod "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    subprocess.run(
+        ["sh", "-euc", example("sh")],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"},
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     with (tmp_path / "powers.csv").open(newline="", encoding="utf-8") as file:
         written = list(csv.DictReader(file))
-    assert [int(row["result"], 0) for row in written] == [pow(x, 65537, n) for x, n in rows]
+    assert len(written) == 2
+    for row in written:
+        power = pow(int(row["message"]), 65537, int(row["modulus"]))
+        assert (int(row["result"]), row["status"]) == (power, "ok")
+
+
+def test_the_first_result_is_what_its_comment_says() -> None:
+    (line,) = [line for line in TEXT.splitlines() if line.startswith("python -c ")]
+    _, _, code, *said = shlex.split(line, comments=False)
+    assert said[0] == "#"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == said[1:]
 
 
 def test_nothing_is_left_to_fill_in() -> None:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fresh installation of a wheel does with NumPy alone; tools/try_wheels.py runs it in bare systems."""
+"""What a fresh installation of a wheel does with NumPy alone; tools/try_wheels.py runs it in bare systems.
+
+Where there is a CUDA device, or a driver that says so, it computes there too; with the argument `cuda` there
+must be one.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import concurrent.futures
 import gc
 import platform
 import random
+import sys
 
 import numpy as np
 
@@ -94,6 +99,27 @@ def check_curves() -> None:
         assert curve.verify(public_keys, signatures, [b"another"] * 5) == [False] * 5
 
 
+def check_gpus(random_numbers: random.Random) -> list[str]:
+    """Powers, RSA and curves on each CUDA device, beside Python and the CPU; return the devices' names."""
+    devices = [device.name for device in manymod.devices() if device.name.startswith("cuda")]
+    moduli = [random_numbers.getrandbits(2048) | 1 << 2047 | 1 for _ in range(40)]
+    numbers = [random_numbers.randrange(modulus) for modulus in moduli]
+    key = rsa.PrivateKey.from_pem(ENCRYPTED_KEY, password=b"wheel")
+    messages = [b"message %d" % i for i in range(40)]
+    for device in devices:
+        powers = manymod.powmod(numbers, 65537, moduli, device=device)
+        assert powers == [pow(*item) for item in zip(numbers, [65537] * 40, moduli, strict=True)], device
+        ring = rsa.KeyRing([key], device=device)
+        assert ring.sign(messages, None, "pkcs1v15", "sha256") == key.sign(messages, "pkcs1v15", "sha256")
+        secrets, public_keys = ecc.P256.generate(40, device=device)
+        assert np.array_equal(public_keys, ecc.P256.public_keys(secrets, device="cpu")), device
+        signatures = ecc.P256.sign(secrets, messages, device=device)
+        assert ecc.P256.verify(public_keys, signatures, messages, device="cpu") == [True] * 40, device
+        wrong = ecc.P256.verify(public_keys, signatures, messages[::-1], device=device)
+        assert wrong == [False] * 40, device
+    return devices
+
+
 def main() -> None:
     """Check everything, and say what is there."""
     random_numbers = random.Random(1)
@@ -101,10 +127,12 @@ def main() -> None:
     check_integers(random_numbers)
     check_rsa()
     check_curves()
+    devices = check_gpus(random_numbers)
     gc.collect()
     cuda = manymod.cuda_support()
+    assert devices or "cuda" not in sys.argv, cuda.obstacle
     system = f"Python {platform.python_version()}, {' '.join(platform.libc_ver())}"
-    kernels = f"{'with' if cuda.built else 'without'} code for GPUs"
+    kernels = f"{'with' if cuda.built else 'without'} code for GPUs ({', '.join(devices) or cuda.obstacle})"
     print(f"manymod {manymod.__version__}, {system}: {variants} variants of this CPU, {kernels}")
 
 
