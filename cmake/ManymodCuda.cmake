@@ -162,6 +162,8 @@ if(manymod_cuda_on)
     string(APPEND manymod_architecture_rows "    {${CMAKE_MATCH_1}, ${suffix}, ${ptx}},\n")
   endforeach()
   list(JOIN manymod_architectures "," manymod_architectures)
+  string(REGEX MATCH "^([0-9]+)\\.([0-9]+)$" matched "${manymod_nvcc_version}")
+  math(EXPR manymod_nvcc_number "1000 * ${CMAKE_MATCH_1} + 10 * ${CMAKE_MATCH_2}")
   message(STATUS "CUDA kernels: nvcc ${manymod_nvcc_version}, ${manymod_architectures}. They are most of the compilation: "
                  "MANYMOD_CUDA_ARCHITECTURES, MANYMOD_COMPARISON_KERNELS=OFF or MANYMOD_CUDA=OFF shorten it")
 

@@ -29,6 +29,9 @@ struct CodeArchitecture {
 /// The architectures of `device_images`.
 std::span<const CodeArchitecture> device_architectures();
 
+/// The version of CUDA whose compiler made `device_images`, as 1000 major + 10 minor; 0 where there are none.
+int device_compiler();
+
 /// Folders of techniques whose kernels the build leaves out (MANYMOD_COMPARISON_KERNELS).
 std::span<const std::string_view> left_out_techniques();
 

@@ -23,9 +23,9 @@ std::atomic<unsigned>& use_count() {
   return count;
 }
 
-std::string too_old_message(int version) {
+std::string too_old_message(int version, int needed) {
   return "the NVIDIA driver is too old: it serves CUDA " + version_text(version) + ", manymod needs CUDA " +
-         version_text(kOldestDriver);
+         version_text(needed);
 }
 
 }  // namespace
@@ -100,8 +100,8 @@ void Driver::load() {
 
 const DriverApi& Driver::usable_api() {
   load();
-  if (version_ < kOldestDriver) {
-    throw DriverError(Fault::driver_too_old, DriverError::kNoDevice, too_old_message(version_));
+  if (const int needed = oldest_driver(sources_.compiler); version_ < needed) {
+    throw DriverError(Fault::driver_too_old, DriverError::kNoDevice, too_old_message(version_, needed));
   }
   if (!api_->missing().empty()) {
     throw DriverError(Fault::driver_too_old, DriverError::kNoDevice,

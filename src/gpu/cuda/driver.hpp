@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -32,10 +33,15 @@ struct DriverSources {
   std::vector<std::string> hidden_functions;  ///< for tests: functions to treat as missing
   std::span<const CodeArchitecture> architectures = device_architectures();  ///< of the images
   std::span<const std::string_view> left_out = left_out_techniques();
+  int compiler = device_compiler();  ///< of the images
 };
 
-/// The oldest CUDA version that a driver must serve, as 1000 major + 10 minor: 12.0.
+/// The oldest CUDA version that a driver must serve for the functions that are called, as 1000 major + 10
+/// minor: 12.0.
 inline constexpr int kOldestDriver = 12000;
+/// The same, also for code that the compiler of CUDA version `compiler` made: it runs on drivers of the
+/// compiler's major version and of later ones (CUDA Compatibility, "minor version compatibility").
+constexpr int oldest_driver(int compiler) { return std::max(kOldestDriver, compiler / 1000 * 1000); }
 /// "12.0" for 12000
 std::string version_text(int version);
 

@@ -59,6 +59,24 @@ TEST_F(CudaDriver, OldestThatServes) {
   EXPECT_EQ(fault_in([] { cuda::device(0); }), std::nullopt);
 }
 
+TEST_F(CudaDriver, OfAnEarlierMajorVersionThanTheCompilers) {
+  EXPECT_EQ(cuda::oldest_driver(0), cuda::kOldestDriver);
+  EXPECT_EQ(cuda::oldest_driver(12080), 12000) << "later compilers of the same major version";
+  auto sources = fake_sources();
+  sources.compiler = 13020;
+  Driver::use(sources);
+  fake_cuda::settings().version = 12090;
+  const auto error = driver_error([] { cuda::device(0); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->fault(), Fault::driver_too_old);
+  EXPECT_STREQ(error->what(), "the NVIDIA driver is too old: it serves CUDA 12.9, manymod needs CUDA 13.0");
+  EXPECT_EQ(fake_cuda::counts().initialisations, 0u);
+
+  Driver::use(sources);
+  fake_cuda::settings().version = 13000;
+  EXPECT_EQ(fault_in([] { cuda::device(0); }), std::nullopt);
+}
+
 TEST_F(CudaDriver, MissingFunction) {
   auto sources = fake_sources();
   sources.hidden_functions = {"cuMemAlloc_v2", "cuLaunchKernel"};

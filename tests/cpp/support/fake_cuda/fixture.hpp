@@ -28,9 +28,11 @@ inline constexpr std::array<cuda::DeviceImage, 2> kFakeImages{{
 
 inline constexpr std::array<cuda::CodeArchitecture, 1> kFakeArchitectures{{{90, 'a', false}}};
 
+inline constexpr int kFakeCompiler = 12080;
+
 /// The fake driver, and images in which it finds every registered kernel.
 inline cuda::DriverSources fake_sources() {
-  return {MANYMOD_FAKE_CUDA, MANYMOD_FAKE_CUDA, kFakeImages, {}, kFakeArchitectures, {}};
+  return {MANYMOD_FAKE_CUDA, MANYMOD_FAKE_CUDA, kFakeImages, {}, kFakeArchitectures, {}, kFakeCompiler};
 }
 
 class FakeCudaTest : public ::testing::Test {
