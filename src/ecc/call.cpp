@@ -12,7 +12,6 @@
 #include "abi/enum_value.hpp"
 #include "abi/last_error.hpp"
 #include "core/status_error.hpp"
-#include "ecc/device_schemes.hpp"
 #include "ecc/plan.hpp"
 #include "exec/executor.hpp"
 
@@ -112,11 +111,8 @@ class CallRun {
 
   /// Whether the GPUs of an engine compute the points of a task.
   [[nodiscard]] static bool computes_points(const PointEngine& gpu, Task task) {
-    if (task.op == MM_ECC_SUM || task.op == MM_ECC_ADD) {
-      RowCall call;
-      call.operation = task.op == MM_ECC_SUM ? RowOperation::sum : RowOperation::add;
-      return gpu.device_schemes() != nullptr && gpu.device_schemes()->offers(call);
-    }
+    if (task.op == MM_ECC_SUM) return gpu.adds_points(PointOperation::sum);
+    if (task.op == MM_ECC_ADD) return gpu.adds_points(PointOperation::add);
     const bool is_public = is_verification(task.op) || task.op == MM_ECC_RECOVER || task.op == MM_ECC_POINT;
     return is_public || gpu.takes_secrets();
   }

@@ -136,6 +136,10 @@ class PointEngine {
   virtual void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
                    const StopToken& stop) const = 0;
 
+  /// Whether its GPUs compute sums of two points (PointOperation::add) or of many (sum); otherwise host()
+  /// does.
+  [[nodiscard]] virtual bool adds_points(PointOperation /*operation*/) const { return false; }
+
  private:
   const Curve& curve_;
 };

@@ -53,9 +53,11 @@ BucketQueue::BucketQueue(const Queue& queue, Chunk& chunk, const BucketShape& sh
 }
 
 template <class Job>
-void BucketQueue::launch(const char* kernel, const Job& job) const {
-  queue_.curve().device().kernel(kernel).launch(
-      queue_.stream(), {(job.count + kPointBlock - 1) / kPointBlock, kPointBlock, 0}, job);
+void BucketQueue::launch(const char* part, const Job& job) const {
+  const DeviceCurve& curve = queue_.curve();
+  curve.device()
+      .kernel(curve.kernels().bucket_kernel(part))
+      .launch(queue_.stream(), {(job.count + kPointBlock - 1) / kPointBlock, kPointBlock, 0}, job);
 }
 
 /// Cuts the groups into pieces. Returns the job of their sums, which are the elements of the next stage.
@@ -70,7 +72,7 @@ SumJob BucketQueue::cut(unsigned most, std::uint32_t* next) {
   job.made = counter();
   job.pieces = sides_[side_];
   job.elements = elements_;
-  launch("ecc_rows_pieces", job);
+  launch("pieces", job);
   SumJob sums;
   sums.count = static_cast<std::uint32_t>(cut_count(stage_.elements, stage_.count, most));
   sums.made = job.made;
@@ -93,12 +95,12 @@ void BucketQueue::fill_buckets(const BucketTerms& terms) {
   DigitsJob digits;
   digits.count = queue_.count();
   digits.scalar = terms.scalar;
-  digits.words = terms.scalar.stride;
+  digits.words = terms.scalar_words;
   digits.width = shape_.width;
   digits.windows = shape_.windows;
   digits.good = terms.good;
   digits.size = counters_ + kCounters;
-  launch("ecc_rows_digits", digits);
+  launch("digits", digits);
   digits.next = chunk_.words(buckets);
   // Places of groups are written by cut().
   stage_.groups = {sides_[1].first, digits.size};
@@ -107,7 +109,7 @@ void BucketQueue::fill_buckets(const BucketTerms& terms) {
   stage_.elements = std::size_t{queue_.count()} * shape_.windows;
   SumJob sums = cut(kMostTerms, digits.next);
   digits.references = references_;
-  launch("ecc_rows_digits", digits);
+  launch("digits", digits);
   sums.references = references_;
   sums.x[0] = terms.x;
   sums.y[0] = terms.y;
@@ -124,7 +126,7 @@ void BucketQueue::distribute_bits() {
   job.buckets = stage_.groups;
   job.references = references_;
   job.groups = sides_[side_];
-  launch("ecc_rows_bits", job);
+  launch("bits", job);
   stage_.groups = job.groups;
   stage_.count = static_cast<std::uint32_t>(shape_.powers());
   stage_.largest = job.slots;

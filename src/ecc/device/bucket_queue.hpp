@@ -14,6 +14,7 @@ namespace manymod::ecc::device {
 /// The terms of a chunk: affine points, of which those are added that are good.
 struct BucketTerms {
   Rows scalar, x, y;
+  std::uint32_t scalar_words = 0;
   const std::uint8_t* good = nullptr;
   bool are_opposites = false;  ///< the points are those of -x y
 };
@@ -60,7 +61,7 @@ class BucketQueue {
 
   [[nodiscard]] std::uint32_t* counter() { return counters_ + used_counters_++; }
   template <class Job>
-  void launch(const char* kernel, const Job& job) const;
+  void launch(const char* part, const Job& job) const;
   SumJob cut(unsigned most, std::uint32_t* next = nullptr);
   void fill_buckets(const BucketTerms& terms);
   void distribute_bits();

@@ -64,6 +64,10 @@ gpu::KernelId CurveKernels::kernel(const std::string& part) const {
   return {common_name() + "_" + part, source, source.empty() ? "" : definitions + " -DMM_PART_" + part};
 }
 
+gpu::KernelId CurveKernels::bucket_kernel(const std::string& part) const {
+  return {"ecc_rows_" + part, bucket_source, bucket_source.empty() ? "" : " -DMM_PART_" + part};
+}
+
 bool has_schemes(const CurveKernels& kernels, const Curve& curve) {
   if (kernels.points_only) return false;
   if (!kernels.for_any_curve()) return true;

@@ -31,6 +31,7 @@ struct CurveKernels {
   unsigned field_radix_bits = 0;                                 ///< of kernels for any curve: R = 2^this
   bool points_only = false;                                      ///< without whole schemes
   std::string source = {}, definitions = {};                     ///< as in gpu::KernelId
+  std::string bucket_source = {};                                ///< likewise, of bucket_kernel()
 
   /// For any curve, by complete formulas.
   [[nodiscard]] bool for_any_curve() const { return id == CurveId::custom; }
@@ -38,6 +39,8 @@ struct CurveKernels {
   [[nodiscard]] std::string common_name() const { return "ecc_" + name; }
   /// Sources take the part by a macro.
   [[nodiscard]] gpu::KernelId kernel(const std::string& part) const;
+  /// Of those that sort the terms of sums, which are the same for all curves.
+  [[nodiscard]] gpu::KernelId bucket_kernel(const std::string& part) const;
 };
 
 /// Whether they compute whole schemes on the curve, besides points: those for any curve only where each

@@ -2,457 +2,290 @@
 #include "ecc/device/engine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/status_error.hpp"
 #include "dispatch/devices.hpp"
-#include "ecc/device/bucket_queue.hpp"
-#include "ecc/device/chunk.hpp"
-#include "ecc/device/device_curve.hpp"
-#include "ecc/device/infinity.hpp"
-#include "ecc/device/known_answers.hpp"
-#include "ecc/device/queue.hpp"
+#include "ecc/device/gpu_engine.hpp"
 #include "ecc/device/row_queue.hpp"
-#include "ecc/device/worker.hpp"
-#include "ecc/device_schemes.hpp"
 #include "ecc/variants.hpp"
-#include "exec/gpu_group.hpp"
-#include "gpu/device_error.hpp"
-#include "gpu/engine/known_answers.hpp"
 
 namespace manymod::ecc::device {
 namespace {
 
 /// Rows of limbs and flags of an item in any of the calls below on numbers.
 constexpr std::size_t kMostRows = 16, kMostFlags = 8;
-/// Fewer sums of two points are the host's sooner than they are copied.
-constexpr std::size_t kFewestSums = 256;
-/// Terms of a chunk of sums for each multiprocessor: more of them share the sums of buckets.
-constexpr std::size_t kSumItems = 4 * kChunkItems;
 
-class GpuEngine final : public PointEngine, public DeviceSchemes {
- public:
-  GpuEngine(const EngineKind& kind, const Curve& curve, std::span<gpu::Device* const> devices,
-            CurveKernels kernels, unsigned wide_window, std::unique_ptr<const PointEngine> host)
-      : PointEngine(curve),
-        kind_(kind),
-        kernels_(std::move(kernels)),
-        host_(std::move(host)),
-        group_(group_of(kind.backend, devices)) {
-    for (gpu::Device* const device : devices) {
-      workers_.push_back(std::make_unique<const Worker>(*device, curve, kernels_, wide_window));
+GpuGroup group_of(Backend backend, std::span<gpu::Device* const> devices) {
+  std::vector<GpuMember> members;
+  for (const gpu::Device* const device : devices) {
+    members.push_back(
+        {std::max(1U, device->properties().multiprocessors), &gpu_load(backend, device->index())});
+  }
+  return GpuGroup(std::move(members));
+}
+
+/// Public keys and signatures are public, other results are not.
+Secrecy secrecy_of(const RowCall& call) {
+  if (!call.is_secret()) return Secrecy::none;
+  return call.operation == RowOperation::exchange ? Secrecy::all : Secrecy::operands;
+}
+
+/// What takes most of the time.
+PointOperation main_operation(RowOperation operation, const Curve& curve) {
+  if (curve.form == MM_ECC_MONTGOMERY) return PointOperation::ladder;
+  switch (operation) {
+    case RowOperation::exchange:
+      return PointOperation::multiply;
+    case RowOperation::verify:
+    case RowOperation::recover:
+      return PointOperation::multiply_two;
+    case RowOperation::add:
+      return PointOperation::add;
+    case RowOperation::sum:
+      return PointOperation::sum;
+    case RowOperation::public_key:
+    case RowOperation::sign:
+      break;
+  }
+  return PointOperation::multiply_base;
+}
+
+}  // namespace
+
+GpuEngine::GpuEngine(const EngineKind& kind, const Curve& curve, std::span<gpu::Device* const> devices,
+                     CurveKernels kernels, unsigned wide_window, std::unique_ptr<const PointEngine> host)
+    : PointEngine(curve),
+      kind_(kind),
+      kernels_(std::move(kernels)),
+      host_(std::move(host)),
+      group_(group_of(kind.backend, devices)) {
+  for (gpu::Device* const device : devices) {
+    workers_.push_back(std::make_unique<const Worker>(*device, curve, kernels_, wide_window));
+  }
+}
+
+void GpuEngine::check_usable() const {
+  std::exception_ptr first;
+  for (const std::unique_ptr<const Worker>& worker : workers_) {
+    try {
+      return worker->check_usable();
+    } catch (const StatusError&) {
+      if (first == nullptr) first = std::current_exception();
     }
   }
+  std::rethrow_exception(first);
+}
 
-  [[nodiscard]] const DeviceSchemes* device_schemes() const override {
-    return has_schemes(kernels_, curve()) ? this : nullptr;
+void GpuEngine::multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
+                              const StopToken& stop) const {
+  if (curve().form == MM_ECC_MONTGOMERY) {
+    return ladder(r.x, k, {curve().x.data(), 0}, kLadderBits, items, stop);
   }
-  [[nodiscard]] const char* variant() const override { return kind_.variant; }
-  [[nodiscard]] std::size_t granularity() const override {
-    return workers_[group_.first_working()]->granularity();
-  }
-  [[nodiscard]] unsigned gpus() const override { return static_cast<unsigned>(workers_.size()); }
-  [[nodiscard]] const PointEngine* host() const override { return host_.get(); }
-  [[nodiscard]] bool takes_secrets() const override { return kind_.takes_secrets; }
-  void check_usable() const override {
-    std::exception_ptr first;
-    for (const std::unique_ptr<const Worker>& worker : workers_) {
-      try {
-        return worker->check_usable();
-      } catch (const StatusError&) {
-        if (first == nullptr) first = std::current_exception();
-      }
-    }
-    std::rethrow_exception(first);
-  }
-  [[nodiscard]] double item_ns(PointOperation operation) const override;
+  const std::size_t done =
+      run(PointOperation::multiply_base, items, timing == TimingClass::secret, stop, base_work(r, k));
+  if (done < items.end) host_->multiply_base(r, k, {done, items.end}, timing, stop);
+}
 
-  void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
-                     const StopToken& stop) const override {
-    if (curve().form == MM_ECC_MONTGOMERY) {
-      return ladder(r.x, k, {curve().x.data(), 0}, kLadderBits, items, stop);
-    }
-    const std::size_t done =
-        run(PointOperation::multiply_base, items, timing == TimingClass::secret, stop, base_work(r, k));
-    if (done < items.end) host_->multiply_base(r, k, {done, items.end}, timing, stop);
-  }
+void GpuEngine::multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
+                         TimingClass timing, const StopToken& stop) const {
+  const std::size_t done =
+      run(PointOperation::multiply, items, timing == TimingClass::secret, stop, multiply_work(r, k, points));
+  if (done < items.end) host_->multiply(r, k, points, {done, items.end}, timing, stop);
+}
 
-  void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
-                TimingClass timing, const StopToken& stop) const override {
-    const std::size_t done = run(PointOperation::multiply, items, timing == TimingClass::secret, stop,
-                                 multiply_work(r, k, points));
-    if (done < items.end) host_->multiply(r, k, points, {done, items.end}, timing, stop);
-  }
+void GpuEngine::multiply_two(const PointResults& r, const NumberRows& u, const NumberRows& v,
+                             const PointRows& points, ItemRange items, const StopToken& stop) const {
+  const std::size_t done = run(PointOperation::multiply_two, items, false, stop, two_work(r, u, v, points));
+  if (done < items.end) host_->multiply_two(r, u, v, points, {done, items.end}, stop);
+}
 
-  void multiply_two(const PointResults& r, const NumberRows& u, const NumberRows& v, const PointRows& points,
-                    ItemRange items, const StopToken& stop) const override {
-    const std::size_t done = run(PointOperation::multiply_two, items, false, stop, two_work(r, u, v, points));
-    if (done < items.end) host_->multiply_two(r, u, v, points, {done, items.end}, stop);
-  }
-
-  void ladder(Limb* r, const NumberRows& k, const NumberRows& u, unsigned bits, ItemRange items,
-              const StopToken& stop) const override {
-    if (bits != kLadderBits) return host_->ladder(r, k, u, bits, items, stop);
-    const auto start = [&](Chunk& chunk, const Turn& turn) {
-      PointJob job;
-      job.scalar = chunk.upload(k, limbs());
-      job.x = chunk.upload(u, limbs());
-      const DeviceCurve& on_device = turn();
-      const Queue queue(on_device, chunk, limbs());
-      queue.make_room(job);
-      on_device.ladder(chunk.stream(), job);
-      queue.affine(job, results_in(chunk, {r, nullptr, nullptr}));
-    };
-    const std::size_t done = run(PointOperation::ladder, items, true, stop, start);
-    if (done < items.end) host_->ladder(r, k, u, bits, {done, items.end}, stop);
-  }
-
-  void add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const override {
-    // On Edwards curves the sums may be secret.
-    const bool here = items.size() >= kFewestSums && r.infinity != nullptr && device_schemes() != nullptr;
-    const std::size_t done =
-        here ? run(PointOperation::add, items, false, {}, add_work(r, p, q)) : items.begin;
-    replace_infinite(r, p, q, limbs(), {items.begin, done});
-    if (done < items.end) host_->add(r, p, q, {done, items.end});
-  }
-  void lift(Limb* r, std::uint8_t* found, const NumberRows& given, const std::uint8_t* odd,
-            ItemRange items) const override {
-    if (!decodes(kernels_, curve())) return host_->lift(r, found, given, odd, items);
-    std::vector<Limb> parity(items.end);
-    // On Edwards curves kernels find the opposite of what is encoded.
-    const Limb flips = curve().form == MM_ECC_EDWARDS ? 1 : 0;
-    for (std::size_t i = items.begin; i < items.end; ++i) parity[i] = odd[i] ^ flips;
-    const auto start = [&](Chunk& chunk, const Turn& turn) {
-      const Rows coordinate = chunk.upload(given, limbs());
-      const Rows parities = chunk.upload(NumberRows{parity.data(), 1}, 1);
-      RowQueue::Operands operands;
-      operands.good = chunk.result(found);
-      const DeviceCurve& on_device = turn();
-      chunk.stream().set_bytes(operands.good, 1, chunk.count());
-      RowQueue(on_device, curve(), chunk, operands).lift(coordinate, parities, chunk.result(r, limbs()));
-    };
-    const std::size_t done = run(PointOperation::lift, items, false, {}, start);
-    for (std::size_t i = items.begin; i < done; ++i) {
-      if (found[i] == 0) std::fill_n(r + i * limbs(), limbs(), Limb{0});
-    }
-    if (done < items.end) host_->lift(r, found, given, odd, {done, items.end});
-  }
-  void check(std::uint8_t* valid, const PointRows& points, ItemRange items) const override {
-    if (curve().form != MM_ECC_WEIERSTRASS) return host_->check(valid, points, items);
-    const std::size_t done = run(PointOperation::check, items, false, {}, check_work(valid, points));
-    for (std::size_t i = items.begin; i < done && points.infinity != nullptr; ++i) {
-      if (points.infinity[i] != 0) valid[i] = 1;
-    }
-    if (done < items.end) host_->check(valid, points, {done, items.end});
-  }
-  void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
-           const StopToken& stop) const override {
-    host_->sum(r, k, points, items, stop);
-  }
-
-  // ---- schemes --------------------------------------------------------------------------------------------
-
-  [[nodiscard]] bool has_deterministic_nonces() const override { return derives_nonces(kernels_, curve()); }
-
-  [[nodiscard]] bool sign(const EcdsaSigning& batch, ItemRange items, const StopToken& stop) const override {
-    const auto start = [&](Chunk& chunk, const Turn& turn) { queue_signing(chunk, turn, batch); };
-    return run(PointOperation::multiply_base, items, true, stop, start) == items.end || stop.was_requested();
-  }
-  [[nodiscard]] bool verify(const EcdsaVerification& batch, ItemRange items,
-                            const StopToken& stop) const override {
-    const auto start = [&](Chunk& chunk, const Turn& turn) { queue_verification(chunk, turn, batch); };
-    return run(PointOperation::multiply_two, items, false, stop, start) == items.end || stop.was_requested();
-  }
-
-  [[nodiscard]] bool offers(const RowCall& call) const override {
-    return RowQueue::offers(kernels_, curve(), call);
-  }
-  void run(const RowCall& call, ItemRange items, const StopToken& stop) const override {
-    if (call.operation == RowOperation::sum) return add_up(call, items, stop);
-    const auto start = [&](Chunk& chunk, const Turn& turn) {
-      const RowQueue::Operands operands = RowQueue::upload(call, chunk);
-      RowQueue(turn(), curve(), chunk, operands).queue(call);
-    };
-    const std::size_t end = run(main_operation(call.operation), items,
-                                {RowQueue::bytes(curve(), call), secrecy_of(call), start}, stop);
-    std::fill(call.done + end, call.done + items.end, std::uint8_t{0});
-  }
-
- private:
-  const EngineKind kind_;
-  const CurveKernels kernels_;
-  std::unique_ptr<const PointEngine> host_;
-  GpuGroup group_;
-  std::vector<std::unique_ptr<const Worker>> workers_;  ///< of the GPUs of group_
-
-  static GpuGroup group_of(Backend backend, std::span<gpu::Device* const> devices) {
-    std::vector<GpuMember> members;
-    for (const gpu::Device* const device : devices) {
-      members.push_back(
-          {std::max(1U, device->properties().multiprocessors), &gpu_load(backend, device->index())});
-    }
-    return GpuGroup(std::move(members));
-  }
-
-  [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
-
-  // What is done with the items of a chunk.
-
-  using Start = std::function<void(Chunk& chunk, const Turn& turn)>;
-
-  /// Which multiples of points a chunk is for.
-  using Multiply = void (DeviceCurve::*)(const gpu::Stream& stream, PointJob job) const;
-  void queue_multiples(Chunk& chunk, const DeviceCurve& on_device, Multiply compute, PointJob& job,
-                       const PointResults& r) const {
+void GpuEngine::ladder(Limb* r, const NumberRows& k, const NumberRows& u, unsigned bits, ItemRange items,
+                       const StopToken& stop) const {
+  if (bits != kLadderBits) return host_->ladder(r, k, u, bits, items, stop);
+  const auto start = [&](Chunk& chunk, const Turn& turn) {
+    PointJob job;
+    job.scalar = chunk.upload(k, limbs());
+    job.x = chunk.upload(u, limbs());
+    const DeviceCurve& on_device = turn();
     const Queue queue(on_device, chunk, limbs());
     queue.make_room(job);
-    (on_device.*compute)(chunk.stream(), job);
-    queue.affine(job, results_in(chunk, r));
-  }
-  [[nodiscard]] Start base_work(const PointResults& r, const NumberRows& k) const {
-    return [this, r, k](Chunk& chunk, const Turn& turn) {
-      PointJob job;
-      job.scalar = chunk.upload(k, curve().scalar_limbs());
-      queue_multiples(chunk, turn(), &DeviceCurve::multiply_base, job, r);
-    };
-  }
-  [[nodiscard]] Start multiply_work(const PointResults& r, const NumberRows& k,
-                                    const PointRows& points) const {
-    return [this, r, k, points](Chunk& chunk, const Turn& turn) {
-      PointJob job;
-      job.scalar = chunk.upload(k, curve().scalar_limbs());
-      upload_points(job, chunk, points);
-      queue_multiples(chunk, turn(), &DeviceCurve::multiply, job, r);
-    };
-  }
-  [[nodiscard]] Start two_work(const PointResults& r, const NumberRows& u, const NumberRows& v,
-                               const PointRows& points) const {
-    return [this, r, u, v, points](Chunk& chunk, const Turn& turn) {
-      PointJob job;
-      job.scalar = chunk.upload(v, curve().scalar_limbs());
-      job.base_scalar = chunk.upload(u, curve().scalar_limbs());
-      upload_points(job, chunk, points);
-      queue_multiples(chunk, turn(), &DeviceCurve::multiply_two, job, r);
-    };
-  }
-  [[nodiscard]] Start add_work(const PointResults& r, const PointRows& p, const PointRows& q) const {
-    return [this, r, p, q](Chunk& chunk, const Turn& turn) {
-      SumJob job;
-      job.count = chunk.count();
-      const std::array both{p, q};
-      for (std::size_t i = 0; i < both.size(); ++i) {
-        job.x[i] = chunk.upload(both[i].x, limbs());
-        job.y[i] = chunk.upload(both[i].y, limbs());
-      }
-      const DeviceCurve& on_device = turn();
-      const Queue queue(on_device, chunk, limbs());
-      const PointJob sums = queue.point_job();
-      job.result = sums.result;
-      on_device.sum_terms(chunk.stream(), job);
-      queue.affine(sums, results_in(chunk, r));
-    };
-  }
-  [[nodiscard]] Start check_work(std::uint8_t* valid, const PointRows& points) const {
-    return [this, valid, points](Chunk& chunk, const Turn& turn) {
-      PointJob job;
-      job.count = chunk.count();
-      upload_points(job, chunk, points);
-      const DeviceCurve& on_device = turn();
-      job.valid = chunk.result(valid);
-      chunk.stream().set_bytes(job.valid, 1, job.count);
-      on_device.check(chunk.stream(), job);
-    };
-  }
-
-  /// Compares an operation's kernels on a GPU with the host, if this is their first use there.
-  /// @throws gpu::DeviceError where they cannot be compiled, or are wrong
-  void test(std::size_t gpu, PointOperation operation) const;
-  [[nodiscard]] std::string find_wrong(std::size_t gpu, PointOperation operation) const;
-
-  /// Sums of rows. Each chunk has one of its own, which the host makes of the sums of powers of two.
-  void add_up(const RowCall& call, ItemRange items, const StopToken& stop) const;
-
-  /// Public keys and signatures are public, other results are not.
-  static Secrecy secrecy_of(const RowCall& call) {
-    if (!call.is_secret()) return Secrecy::none;
-    return call.operation == RowOperation::exchange ? Secrecy::all : Secrecy::operands;
-  }
-
-  /// What takes most of the time.
-  [[nodiscard]] PointOperation main_operation(RowOperation operation) const {
-    if (curve().form == MM_ECC_MONTGOMERY) return PointOperation::ladder;
-    switch (operation) {
-      case RowOperation::exchange:
-        return PointOperation::multiply;
-      case RowOperation::verify:
-      case RowOperation::recover:
-        return PointOperation::multiply_two;
-      case RowOperation::add:
-        return PointOperation::add;
-      case RowOperation::sum:
-        return PointOperation::sum;
-      case RowOperation::public_key:
-      case RowOperation::sign:
-        break;
-    }
-    return PointOperation::multiply_base;
-  }
-
-  /// Computes items on the GPU that would be ready first, and on the next one what it fails to. Returns the
-  /// first item that was not computed: items.end; or where all GPUs failed or `stop` was requested, an
-  /// earlier one.
-  std::size_t run(PointOperation operation, ItemRange items, const ChunkedWork& work,
-                  const StopToken& stop) const {
-    std::size_t done = items.begin;
-    if (work.secrecy != Secrecy::none && !takes_secrets()) return done;
-    // A failure is no error: the caller computes the rest.
-    static_cast<void>(
-        group_.run(static_cast<double>(items.size()) * item_ns(operation), [&](std::size_t gpu) {
-          if (kind_.tested != nullptr) test(gpu, operation);
-          workers_[gpu]->run(done, items.end, work, stop);
-        }));
-    return done;
-  }
-  std::size_t run(PointOperation operation, ItemRange items, bool secret, const StopToken& stop,
-                  Start start) const {
-    return run(operation, items, chunked(secret, std::move(start)), stop);
-  }
-  [[nodiscard]] ChunkedWork chunked(bool secret, Start start) const {
-    const std::size_t row = std::max(limbs() * sizeof(Limb), kernels_.words * sizeof(std::uint32_t));
-    const std::size_t bytes = kMostRows * row + kMostFlags;
-    return {{bytes, bytes}, secret ? Secrecy::all : Secrecy::none, std::move(start)};
-  }
-
-  [[nodiscard]] AffineRows results_in(Chunk& chunk, const PointResults& r) const {
-    AffineRows to;
-    to.x = chunk.result(r.x, limbs());
-    if (r.y != nullptr) to.y = chunk.result(r.y, limbs());
-    if (r.infinity != nullptr) to.infinity = chunk.result(r.infinity);
-    return to;
-  }
-  void upload_points(PointJob& job, Chunk& chunk, const PointRows& points) const {
-    job.x = chunk.upload(points.x, limbs());
-    job.y = chunk.upload(points.y, limbs());
-  }
-
-  void queue_signing(Chunk& chunk, const Turn& turn, const EcdsaSigning& batch) const {
-    SignJob job;
-    job.secret = chunk.upload(batch.secret, limbs());
-    job.digest = chunk.upload(batch.digest, limbs());
-    if (batch.nonce.data != nullptr) job.nonce = chunk.upload(batch.nonce, limbs());
-    const DeviceCurve& on_device = turn();
-    job.valid = chunk.result(batch.done);
-    chunk.stream().set_bytes(job.valid, 1, chunk.count());
-    job.r = chunk.result(batch.r, limbs());
-    job.s = chunk.result(batch.s, limbs());
-    job.recovery = chunk.result(batch.recovery);
-    job.low_s = batch.low_s ? 1 : 0;
-    Queue(on_device, chunk, limbs()).sign(job);
-  }
-
-  void queue_verification(Chunk& chunk, const Turn& turn, const EcdsaVerification& batch) const {
-    VerifyScalarsJob job;
-    job.digest = chunk.upload(batch.digest, limbs());
-    job.r = chunk.upload(batch.r, limbs());
-    job.s = chunk.upload(batch.s, limbs());
-    PointJob point;
-    point.count = chunk.count();
-    upload_points(point, chunk, batch.keys);
-    const DeviceCurve& on_device = turn();
-    job.valid = chunk.result(batch.valid);
-    job.low_s = batch.low_s ? 1 : 0;
-    point.valid = chunk.result(nullptr);
-    chunk.stream().set_bytes(point.valid, 1, point.count);
-    on_device.check(chunk.stream(), point);
-    Queue(on_device, chunk, limbs()).verify(job, point.x, point.y, point.valid);
-  }
-};
-
-void GpuEngine::add_up(const RowCall& call, ItemRange items, const StopToken& stop) const {
-  std::size_t terms = 0;
-  for (const auto& worker : workers_) terms = std::max(terms, worker->chunk_items(kSumItems));
-  terms = std::min(items.size(), terms);
-  const BucketShape shape = BucketShape::of(8 * curve().scalar_bytes(), terms);
-  ChunkSums sums(curve(), shape);
-  ChunkedWork work{RowQueue::bytes(curve(), call), Secrecy::none, {}, kSumItems};
-  BucketQueue::add_bytes(work.bytes, curve(), kernels_, shape, terms);
-  work.start = [&](Chunk& chunk, const Turn& turn) {
-    const RowQueue::Operands operands = RowQueue::upload(call, chunk);
-    PowerSums& to = sums.of({chunk.first(), chunk.first() + chunk.count()});
-    RowQueue(turn(), curve(), chunk, operands).add_up(call, shape, to);
+    on_device.ladder(chunk.stream(), job);
+    queue.affine(job, results_in(chunk, {r, nullptr, nullptr}));
   };
-  const std::size_t end = run(PointOperation::sum, items, work, stop);
+  const std::size_t done = run(PointOperation::ladder, items, true, stop, start);
+  if (done < items.end) host_->ladder(r, k, u, bits, {done, items.end}, stop);
+}
+
+void GpuEngine::lift(Limb* r, std::uint8_t* found, const NumberRows& given, const std::uint8_t* odd,
+                     ItemRange items) const {
+  if (!decodes(kernels_, curve())) return host_->lift(r, found, given, odd, items);
+  std::vector<Limb> parity(items.end);
+  // On Edwards curves kernels find the opposite of what is encoded.
+  const Limb flips = curve().form == MM_ECC_EDWARDS ? 1 : 0;
+  for (std::size_t i = items.begin; i < items.end; ++i) parity[i] = odd[i] ^ flips;
+  const auto start = [&](Chunk& chunk, const Turn& turn) {
+    const Rows coordinate = chunk.upload(given, limbs());
+    const Rows parities = chunk.upload(NumberRows{parity.data(), 1}, 1);
+    RowQueue::Operands operands;
+    operands.good = chunk.result(found);
+    const DeviceCurve& on_device = turn();
+    chunk.stream().set_bytes(operands.good, 1, chunk.count());
+    RowQueue(on_device, curve(), chunk, operands).lift(coordinate, parities, chunk.result(r, limbs()));
+  };
+  const std::size_t done = run(PointOperation::lift, items, false, {}, start);
+  for (std::size_t i = items.begin; i < done; ++i) {
+    if (found[i] == 0) std::fill_n(r + i * limbs(), limbs(), Limb{0});
+  }
+  if (done < items.end) host_->lift(r, found, given, odd, {done, items.end});
+}
+
+void GpuEngine::check(std::uint8_t* valid, const PointRows& points, ItemRange items) const {
+  if (curve().form != MM_ECC_WEIERSTRASS) return host_->check(valid, points, items);
+  const std::size_t done = run(PointOperation::check, items, false, {}, check_work(valid, points));
+  for (std::size_t i = items.begin; i < done && points.infinity != nullptr; ++i) {
+    if (points.infinity[i] != 0) valid[i] = 1;
+  }
+  if (done < items.end) host_->check(valid, points, {done, items.end});
+}
+
+bool GpuEngine::sign(const EcdsaSigning& batch, ItemRange items, const StopToken& stop) const {
+  const auto start = [&](Chunk& chunk, const Turn& turn) { queue_signing(chunk, turn, batch); };
+  return run(PointOperation::multiply_base, items, true, stop, start) == items.end || stop.was_requested();
+}
+
+bool GpuEngine::verify(const EcdsaVerification& batch, ItemRange items, const StopToken& stop) const {
+  const auto start = [&](Chunk& chunk, const Turn& turn) { queue_verification(chunk, turn, batch); };
+  return run(PointOperation::multiply_two, items, false, stop, start) == items.end || stop.was_requested();
+}
+
+bool GpuEngine::offers(const RowCall& call) const { return RowQueue::offers(kernels_, curve(), call); }
+
+void GpuEngine::run(const RowCall& call, ItemRange items, const StopToken& stop) const {
+  if (call.operation == RowOperation::sum) return add_up(call, items, stop);
+  const auto start = [&](Chunk& chunk, const Turn& turn) {
+    const RowQueue::Operands operands = RowQueue::upload(call, chunk);
+    RowQueue(turn(), curve(), chunk, operands).queue(call);
+  };
+  const std::size_t end = run(main_operation(call.operation, curve()), items,
+                              {RowQueue::bytes(curve(), call), secrecy_of(call), start}, stop);
   std::fill(call.done + end, call.done + items.end, std::uint8_t{0});
-  sums.add_up(call.sum, *host_, {items.begin, end});
 }
 
-const char* part_of(PointOperation operation) {
-  switch (operation) {
-    case PointOperation::multiply_base:
-      return "base";
-    case PointOperation::multiply:
-      return "multiply";
-    case PointOperation::multiply_two:
-      return "two";
-    default:
-      return "check";
-  }
+// What is done with the items of a chunk.
+
+void GpuEngine::queue_multiples(Chunk& chunk, const DeviceCurve& on_device, Multiply compute, PointJob& job,
+                                const PointResults& r) const {
+  const Queue queue(on_device, chunk, limbs());
+  queue.make_room(job);
+  (on_device.*compute)(chunk.stream(), job);
+  queue.affine(job, results_in(chunk, r));
 }
 
-void GpuEngine::test(std::size_t gpu, PointOperation operation) const {
-  // In a forked child a thread of the parent may hold the mutex of the verdicts for ever.
-  workers_[gpu]->check_usable();
-  gpu::Device& device = workers_[gpu]->device();
-  const gpu::Backend& backend = *kind_.tested->backend;
-  const std::string technique = kernels_.common_name();
-  const std::string obstacle = kind_.tested->obstacle(device.index(), technique);
-  if (!obstacle.empty()) {
-    throw gpu::DeviceError(backend.name(), gpu::Fault::wrong_results, static_cast<int>(device.index()),
-                           obstacle);
-  }
-  const std::string kernel = kernels_.kernel(part_of(operation)).name;
-  try {
-    gpu::check_answers({backend, technique.c_str(), kernel.c_str()}, device,
-                       [&] { return find_wrong(gpu, operation); });
-  } catch (const gpu::DeviceError& error) {
-    if (error.fault() == gpu::Fault::no_device_code) {
-      backend.disqualify(device.index(), technique.c_str(), error.what());
-    }
-    throw;
-  }
+GpuEngine::Start GpuEngine::base_work(const PointResults& r, const NumberRows& k) const {
+  return [this, r, k](Chunk& chunk, const Turn& turn) {
+    PointJob job;
+    job.scalar = chunk.upload(k, curve().scalar_limbs());
+    queue_multiples(chunk, turn(), &DeviceCurve::multiply_base, job, r);
+  };
 }
 
-std::string GpuEngine::find_wrong(std::size_t gpu, PointOperation operation) const {
-  const KnownOperands known(*host_);
-  const ItemRange items = known.items();
-  const NumberRows u = known.u(), v = known.v();
-  const PointRows points = known.points();
-  AnsweredPoints found(curve(), items.size()), expected(found);
-  Start work;
-  switch (operation) {
-    case PointOperation::multiply_base:
-      host_->multiply_base(expected.results(), u, items, TimingClass::public_, {});
-      work = base_work(found.results(), u);
-      break;
-    case PointOperation::multiply:
-      host_->multiply(expected.results(), v, points, items, TimingClass::public_, {});
-      work = multiply_work(found.results(), v, points);
-      break;
-    case PointOperation::multiply_two:
-      host_->multiply_two(expected.results(), u, v, points, items, {});
-      work = two_work(found.results(), u, v, points);
-      break;
-    default:
-      host_->check(expected.flags.data(), known.candidates(), items);
-      work = check_work(found.flags.data(), known.candidates());
-  }
-  std::size_t done = 0;
-  workers_[gpu]->run(done, items.end, chunked(false, std::move(work)), {});
-  return found == expected ? "" : "points";
+GpuEngine::Start GpuEngine::multiply_work(const PointResults& r, const NumberRows& k,
+                                          const PointRows& points) const {
+  return [this, r, k, points](Chunk& chunk, const Turn& turn) {
+    PointJob job;
+    job.scalar = chunk.upload(k, curve().scalar_limbs());
+    upload_points(job, chunk, points);
+    queue_multiples(chunk, turn(), &DeviceCurve::multiply, job, r);
+  };
+}
+
+GpuEngine::Start GpuEngine::two_work(const PointResults& r, const NumberRows& u, const NumberRows& v,
+                                     const PointRows& points) const {
+  return [this, r, u, v, points](Chunk& chunk, const Turn& turn) {
+    PointJob job;
+    job.scalar = chunk.upload(v, curve().scalar_limbs());
+    job.base_scalar = chunk.upload(u, curve().scalar_limbs());
+    upload_points(job, chunk, points);
+    queue_multiples(chunk, turn(), &DeviceCurve::multiply_two, job, r);
+  };
+}
+
+GpuEngine::Start GpuEngine::check_work(std::uint8_t* valid, const PointRows& points) const {
+  return [this, valid, points](Chunk& chunk, const Turn& turn) {
+    PointJob job;
+    job.count = chunk.count();
+    upload_points(job, chunk, points);
+    const DeviceCurve& on_device = turn();
+    job.valid = chunk.result(valid);
+    chunk.stream().set_bytes(job.valid, 1, job.count);
+    on_device.check(chunk.stream(), job);
+  };
+}
+
+AffineRows GpuEngine::results_in(Chunk& chunk, const PointResults& r) const {
+  AffineRows to;
+  to.x = chunk.result(r.x, limbs());
+  if (r.y != nullptr) to.y = chunk.result(r.y, limbs());
+  if (r.infinity != nullptr) to.infinity = chunk.result(r.infinity);
+  return to;
+}
+
+void GpuEngine::upload_points(PointJob& job, Chunk& chunk, const PointRows& points) const {
+  job.x = chunk.upload(points.x, limbs());
+  job.y = chunk.upload(points.y, limbs());
+}
+
+void GpuEngine::queue_signing(Chunk& chunk, const Turn& turn, const EcdsaSigning& batch) const {
+  SignJob job;
+  job.secret = chunk.upload(batch.secret, limbs());
+  job.digest = chunk.upload(batch.digest, limbs());
+  if (batch.nonce.data != nullptr) job.nonce = chunk.upload(batch.nonce, limbs());
+  const DeviceCurve& on_device = turn();
+  job.valid = chunk.result(batch.done);
+  chunk.stream().set_bytes(job.valid, 1, chunk.count());
+  job.r = chunk.result(batch.r, limbs());
+  job.s = chunk.result(batch.s, limbs());
+  job.recovery = chunk.result(batch.recovery);
+  job.low_s = batch.low_s ? 1 : 0;
+  Queue(on_device, chunk, limbs()).sign(job);
+}
+
+void GpuEngine::queue_verification(Chunk& chunk, const Turn& turn, const EcdsaVerification& batch) const {
+  VerifyScalarsJob job;
+  job.digest = chunk.upload(batch.digest, limbs());
+  job.r = chunk.upload(batch.r, limbs());
+  job.s = chunk.upload(batch.s, limbs());
+  PointJob point;
+  point.count = chunk.count();
+  upload_points(point, chunk, batch.keys);
+  const DeviceCurve& on_device = turn();
+  job.valid = chunk.result(batch.valid);
+  job.low_s = batch.low_s ? 1 : 0;
+  point.valid = chunk.result(nullptr);
+  chunk.stream().set_bytes(point.valid, 1, point.count);
+  on_device.check(chunk.stream(), point);
+  Queue(on_device, chunk, limbs()).verify(job, point.x, point.y, point.valid);
+}
+
+std::size_t GpuEngine::run(PointOperation operation, ItemRange items, const ChunkedWork& work,
+                           const StopToken& stop) const {
+  std::size_t done = items.begin;
+  if (work.secrecy != Secrecy::none && !takes_secrets()) return done;
+  // A failure is no error: the caller computes the rest.
+  static_cast<void>(group_.run(static_cast<double>(items.size()) * item_ns(operation), [&](std::size_t gpu) {
+    if (kind_.tested != nullptr) test(gpu, operation);
+    workers_[gpu]->run(done, items.end, work, stop);
+  }));
+  return done;
+}
+
+ChunkedWork GpuEngine::chunked(bool secret, Start start) const {
+  const std::size_t row = std::max(limbs() * sizeof(Limb), kernels_.words * sizeof(std::uint32_t));
+  const std::size_t bytes = kMostRows * row + kMostFlags;
+  return {{bytes, bytes}, secret ? Secrecy::all : Secrecy::none, std::move(start)};
 }
 
 /// Of kernels for any curve: k P, estimated by its products, 5000 at the rate of 61 G/s, and sums; and k G
@@ -483,14 +316,12 @@ double GpuEngine::item_ns(PointOperation operation) const {
       return decodes(kernels_, curve()) ? kRootNs * scale : host_->item_ns(operation);
     case PointOperation::add:
     case PointOperation::sum:
-      if (device_schemes() == nullptr) return host_->item_ns(operation);
+      if (!adds_points(operation)) return host_->item_ns(operation);
       return (operation == PointOperation::add ? kAddNs : kTermNs) * scale;
     default:
       return host_->item_ns(operation);
   }
 }
-
-}  // namespace
 
 std::unique_ptr<const PointEngine> make_engine(const EngineKind& kind, const Curve& curve,
                                                std::span<gpu::Device* const> devices, CurveKernels kernels,

@@ -62,7 +62,9 @@ class EdgeScalars {
 KnownOperands::KnownOperands(const PointEngine& reference)
     : size_(reference.curve().scalar_limbs()),
       limbs_(reference.curve().limbs()),
-      points_(reference.curve(), kKnownPoints) {
+      points_(reference.curve(), kKnownPoints),
+      second_(points_),
+      terms_(points_) {
   const Curve& curve = reference.curve();
   EdgeScalars scalars(curve);
   std::vector<Limb> factors;
@@ -79,8 +81,26 @@ KnownOperands::KnownOperands(const PointEngine& reference)
     v_.insert(v_.end(), v.begin(), v.end());
   }
   reference.multiply_base(points_.results(), {factors.data(), size_}, items(), TimingClass::public_, {});
+  add_second(curve);
   candidates_ = points_.y;
   for (std::size_t i = 0; i < kKnownPoints; i += 2) candidates_[i * limbs_] ^= 1;
+}
+
+void KnownOperands::add_second(const Curve& curve) {
+  second_ = points_;
+  for (std::size_t i = 0; i < kKnownPoints; ++i) {
+    const std::span y = std::span(second_.y).subspan(i * limbs_, limbs_);
+    if (i % 3 == 1) limbs::negate_mod(y, y, curve.p);
+    if (i % 3 != 2) continue;
+    const std::size_t other = (i + 7) % kKnownPoints * limbs_;
+    std::copy_n(points_.x.data() + other, limbs_, second_.x.data() + i * limbs_);
+    std::copy_n(points_.y.data() + other, limbs_, y.data());
+  }
+  terms_ = points_;
+  terms_.x.insert(terms_.x.end(), second_.x.begin(), second_.x.end());
+  terms_.y.insert(terms_.y.end(), second_.y.begin(), second_.y.end());
+  factors_ = u_;
+  factors_.insert(factors_.end(), u_.begin(), u_.end());
 }
 
 }  // namespace manymod::ecc::device

@@ -30,7 +30,15 @@ class KnownOperands {
   [[nodiscard]] NumberRows u() const { return {u_.data(), size_}; }
   [[nodiscard]] NumberRows v() const { return {v_.data(), size_}; }
   [[nodiscard]] PointRows points() const { return {{points_.x.data(), limbs_}, {points_.y.data(), limbs_}}; }
-  /// The same, of which each second one is not on the curve.
+  /// To be added to points(): equal ones, opposite ones, and others.
+  [[nodiscard]] PointRows second() const { return {{second_.x.data(), limbs_}, {second_.y.data(), limbs_}}; }
+  /// The terms of a sum: points() and second(), both times u().
+  [[nodiscard]] ItemRange terms() const { return {0, factors_.size() / size_}; }
+  [[nodiscard]] NumberRows factors() const { return {factors_.data(), size_}; }
+  [[nodiscard]] PointRows term_points() const {
+    return {{terms_.x.data(), limbs_}, {terms_.y.data(), limbs_}};
+  }
+  /// points(), of which each second one is not on the curve.
   [[nodiscard]] PointRows candidates() const {
     return {{points_.x.data(), limbs_}, {candidates_.data(), limbs_}};
   }
@@ -38,8 +46,12 @@ class KnownOperands {
  private:
   std::size_t size_, limbs_;  ///< of a scalar, of a coordinate
   std::vector<Limb> u_, v_;
-  AnsweredPoints points_;
+  AnsweredPoints points_, second_, terms_;
+  std::vector<Limb> factors_;     ///< of terms_
   std::vector<Limb> candidates_;  ///< y
+
+  /// Makes second_ and terms_ of points_.
+  void add_second(const Curve& curve);
 };
 
 }  // namespace manymod::ecc::device

@@ -38,7 +38,7 @@ void RowQueue::add_up(const RowCall& call, const BucketShape& shape, PowerSums& 
   scalar.is_little_endian = is_edwards ? 1 : 0;
   const Rows k = numbers(scalar);
   const Coordinates p = terms(call, operands_.point);
-  BucketQueue(queue_, chunk_, shape).add_up({k, p.x, p.y, good_, is_edwards}, to);
+  BucketQueue(queue_, chunk_, shape).add_up({k, p.x, p.y, k.stride, good_, is_edwards}, to);
 }
 
 }  // namespace manymod::ecc::device

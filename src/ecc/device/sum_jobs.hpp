@@ -3,7 +3,9 @@
 // (buckets.cuda.hpp, sums.cuda.hpp). All pointers are to device memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "ecc/device/jobs.hpp"
 
@@ -29,6 +31,8 @@ struct DigitsJob {
   std::uint32_t* size = nullptr;        ///< of buckets: counted where references is null
   std::uint32_t* next = nullptr;        ///< the place of a bucket's next reference
   std::uint32_t* references = nullptr;  ///< 2 term, plus 1 where the digit is negative
+
+  static std::span<const std::size_t> device_pointers();  ///< see gpu::Kernel
 };
 
 /// Groups are cut into pieces of at most `most` elements.
@@ -43,6 +47,8 @@ struct PiecesJob {
   std::uint32_t* made = nullptr;  ///< a counter of pieces
   Groups pieces;                  ///< of each group
   Groups elements;                ///< of each piece
+
+  static std::span<const std::size_t> device_pointers();
 };
 
 /// The buckets of which each power of two takes part in the sum: with B_j the one of the digit j of a window,
@@ -55,6 +61,8 @@ struct BitsJob {
   Groups buckets;           ///< of one element or none each
   std::uint32_t* references = nullptr;
   Groups groups;
+
+  static std::span<const std::size_t> device_pointers();
 };
 
 /// Sums of elements: of affine points in rows, or of points in columns.
@@ -71,6 +79,8 @@ struct SumJob {
   const std::uint32_t* points = nullptr;  ///< columns X, Y, Z of point_count points
   std::uint32_t point_count = 0;
   std::uint32_t* result = nullptr;  ///< columns X, Y, Z of `count` points
+
+  static std::span<const std::size_t> device_pointers();
 };
 
 }  // namespace manymod::ecc::device

@@ -41,12 +41,12 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
   for (uint step = 1; step < steps; ++step) {
     if (step == MM_ENTRIES) mm_set_infinity(&sum, c);
 #ifdef MM_PART_two
-    if (step >= of_k) mm_read_base(&entry, base, step - of_k, mm_booth_digit(u, step - of_k), c);
+    if (step >= of_k) mm_read_base(&entry, base, step - of_k, mm_booth_digit(u, MM_WINDOW, step - of_k), c);
 #endif
     if (step >= MM_ENTRIES && step < of_k) {
 #pragma unroll 1
       for (uint i = 0; i < MM_WINDOW; ++i) mm_twice(&sum, &sum, c);
-      MM_LOAD_MULTIPLE(&entry, table, mm_booth_digit(k, of_k - 1 - step), c);
+      MM_LOAD_MULTIPLE(&entry, table, mm_booth_digit(k, MM_WINDOW, of_k - 1 - step), c);
     }
     mm_add(&sum, &sum, &entry, c);
     if (step < MM_ENTRIES) table[step] = sum;
@@ -68,8 +68,42 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
   const mm_source k = {MM_ROW(const uint, job->scalar, item), job->curve.scalar_words, 0};
 #pragma unroll 1
   for (uint i = 0; i < mm_digit_count(job->curve.order_bits); ++i) {
-    mm_scan_base(&entry, table, i, mm_booth_digit(k, i), c);
+    mm_scan_base(&entry, table, i, mm_booth_digit(k, MM_WINDOW, i), c);
     mm_add(&sum, &sum, &entry, c);
+  }
+  mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
+}
+
+#elif defined(MM_PART_terms) || defined(MM_PART_points)
+// Sums of elements, public. Part terms: of affine points, two each or those that references name. Part points: of
+// points that are sums themselves.
+__kernel void MM_KERNEL(MM_PARAMETERS(mm_sum_job)) {
+  const uint item = (uint)get_global_id(0);
+  if (item >= job->count) return;
+  if (job->made != 0 && item >= *MM_AT(const uint, job->made)) return;
+  mm_curve curve;
+  mm_start_curve(&curve, MM_AT(const uint, job->curve.rows));
+  const mm_curve* const c = &curve;
+  mm_point sum, element;
+  mm_set_infinity(&sum, c);
+  const bool in_groups = job->elements.first != 0, has_references = job->references != 0;
+  const uint first = in_groups ? MM_AT(const uint, job->elements.first)[item] : 2 * item;
+  const uint size = in_groups ? MM_AT(const uint, job->elements.size)[item] : 2;
+#pragma unroll 1
+  for (uint i = 0; i < size; ++i) {
+    const uint reference = has_references ? MM_AT(const uint, job->references)[first + i] : first + i;
+#ifdef MM_PART_terms
+    // Without references, point `item` of either set.
+    const uint set = has_references ? 0 : i;
+    mm_load_affine(&element, MM_ROW(const uint, job->x[set], reference / 2),
+                   MM_ROW(const uint, job->y[set], reference / 2), c);
+    const uint negative = (has_references ? reference : 0) ^ job->negates;
+    mm_negate_where(&element, 0 - (negative & 1), c);
+#else
+    if (reference == MM_NO_POINT) continue;
+    mm_load_point(&element, MM_AT(const uint, job->points), job->point_count, reference, c);
+#endif
+    mm_add(&sum, &sum, &element, c);
   }
   mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
 }

@@ -127,7 +127,8 @@ CurveKernels kernels_for(const Curve& curve) {
           .points_only = true,
           .source = "ecc/opencl/kernels",
           .definitions = std::string(" -DMM_A_") + kind_of_a(curve) +
-                         " -DMM_FIELD_BITS=" + std::to_string(curve.field_bits)};
+                         " -DMM_FIELD_BITS=" + std::to_string(curve.field_bits),
+          .bucket_source = "ecc/opencl/buckets"};
 }
 
 Variant variant() {

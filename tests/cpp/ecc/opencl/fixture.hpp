@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 
+#include "ecc/opencl/variants.opencl.hpp"
+#include "ecc/point_engine.hpp"
 #include "gpu/opencl/driver.hpp"
 #include "gpu/opencl/requirements.hpp"
 #include "support/opencl_faults.hpp"
@@ -43,6 +46,10 @@ class OpenclCurves : public OpenclTest {
     OpenclTest::TearDown();
   }
 
+  static std::unique_ptr<const ecc::PointEngine> engine_of(const ecc::Curve& curve) {
+    constexpr unsigned kFirst = 0;
+    return ecc::opencl::variant().make(curve, {&kFirst, 1});
+  }
   static void replace(const char* name, void* function) {
     opencl::DriverSources sources;
     sources.replaced_functions = {{name, function}};

@@ -13,9 +13,9 @@
 #include "ecc/engine_checks.hpp"
 #include "ecc/opencl/fixture.hpp"
 #include "ecc/opencl/recorded_formulas.hpp"
+#include "ecc/opencl/short_curves.hpp"
 #include "ecc/opencl/variants.opencl.hpp"
 #include "ecc/scalar64/engine.hpp"
-#include "ecc/test_curves.hpp"
 
 namespace manymod::test {
 namespace {
@@ -33,10 +33,6 @@ TEST(OpenclFormulas, AreThoseOfTheTemplates) {
 
 class OpenclPoints : public manymod::testing::OpenclCurves {
  protected:
-  static std::unique_ptr<const ecc::PointEngine> engine_of(const ecc::Curve& curve) {
-    constexpr unsigned kFirst = 0;
-    return ecc::opencl::variant().make(curve, {&kFirst, 1});
-  }
   static void check(const ecc::Curve& curve) {
     const auto engine = engine_of(curve);
     check_edges(*engine, 4);
@@ -46,27 +42,6 @@ class OpenclPoints : public manymod::testing::OpenclCurves {
     EXPECT_EQ(engine_of(curve)->gpus(), 1U);
   }
 };
-
-/// secp160k1 of SEC 2 (version 1), whose order is longer than p, and a curve that is isomorphic to secp112r1
-/// by (x, y) -> (4 x, 8 y): short primes, whose kernels are soon compiled.
-constexpr HexCurve kZero{"a = 0",
-                         MM_ECC_WEIERSTRASS,
-                         "fffffffffffffffffffffffffffffffeffffac73",
-                         "00",
-                         "07",
-                         "3b4c382ce37aa192a4019e763036f4f5dd4d7ebb",
-                         "938cf935318fdced6bc28286531733c3f03c4fee",
-                         "0100000000000000000001b8fa16dfab9aca16b6b3",
-                         "01"};
-constexpr HexCurve kAny{"any a",
-                        MM_ECC_WEIERSTRASS,
-                        "db7c2abf62e35e668076bead208b",
-                        "db7c2abf62e35e668076bead205b",
-                        "8aad56d2da840a1b14d0c26e18c1",
-                        "2521c8e665697b9dad57e70bc260",
-                        "1ffe2cffe7d1ceaaeda807ace4be",
-                        "db7c2abf62e35e7628dfac6561c5",
-                        "01"};
 
 TEST_F(OpenclPoints, EdgesWithTheCoefficientMinusThree) { check(ecc::named_curve(CurveId::p256)); }
 TEST_F(OpenclPoints, EdgesWithTheCoefficientZero) { check(ecc::make_curve(CurveNumbers(kZero).view())); }

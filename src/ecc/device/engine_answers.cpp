@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The test of kernels before their first use (TestedKernels).
+#include <vector>
+
+#include "ecc/device/gpu_engine.hpp"
+#include "ecc/device/known_answers.hpp"
+#include "gpu/device_error.hpp"
+#include "gpu/engine/known_answers.hpp"
+
+namespace manymod::ecc::device {
+namespace {
+
+/// The kernel whose name stands for those of an operation.
+const char* part_of(PointOperation operation) {
+  switch (operation) {
+    case PointOperation::multiply_base:
+      return "base";
+    case PointOperation::multiply:
+      return "multiply";
+    case PointOperation::multiply_two:
+      return "two";
+    case PointOperation::add:
+      return "terms";
+    case PointOperation::sum:
+      return "points";
+    default:
+      return "check";
+  }
+}
+
+/// What is not used any more where a kernel of the operation fails: sums by themselves, since the host adds
+/// points nearly as well, else all kernels.
+std::string technique_of(const CurveKernels& kernels, PointOperation operation) {
+  const bool adds = operation == PointOperation::add || operation == PointOperation::sum;
+  return kernels.common_name() + (adds ? "_sums" : "");
+}
+
+}  // namespace
+
+void GpuEngine::test(std::size_t gpu, PointOperation operation) const {
+  // In a forked child a thread of the parent may hold the mutex of the verdicts for ever.
+  workers_[gpu]->check_usable();
+  gpu::Device& device = workers_[gpu]->device();
+  const gpu::Backend& backend = *kind_.tested->backend;
+  const std::string technique = technique_of(kernels_, operation);
+  for (const std::string& name : {kernels_.common_name(), technique}) {
+    const std::string obstacle = kind_.tested->obstacle(device.index(), name);
+    if (obstacle.empty()) continue;
+    throw gpu::DeviceError(backend.name(), gpu::Fault::wrong_results, static_cast<int>(device.index()),
+                           obstacle);
+  }
+  const std::string kernel = kernels_.kernel(part_of(operation)).name;
+  try {
+    gpu::check_answers({backend, technique.c_str(), kernel.c_str()}, device,
+                       [&] { return find_wrong(gpu, operation); });
+  } catch (const gpu::DeviceError& error) {
+    if (error.fault() == gpu::Fault::no_device_code) {
+      backend.disqualify(device.index(), technique.c_str(), error.what());
+    }
+    throw;
+  }
+}
+
+std::string GpuEngine::find_wrong(std::size_t gpu, PointOperation operation) const {
+  const KnownOperands known(*host_);
+  ItemRange items = known.items();
+  const NumberRows u = known.u(), v = known.v();
+  const PointRows points = known.points();
+  AnsweredPoints found(curve(), items.size()), expected(found);
+  const std::vector<std::uint8_t> good(known.terms().end, 1);
+  const SumShape shape = sum_shape(curve().order_bits, known.terms());
+  ChunkSums sums(curve(), shape.buckets);
+  ChunkedWork work;
+  switch (operation) {
+    case PointOperation::multiply_base:
+      host_->multiply_base(expected.results(), u, items, TimingClass::public_, {});
+      work = chunked(false, base_work(found.results(), u));
+      break;
+    case PointOperation::multiply:
+      host_->multiply(expected.results(), v, points, items, TimingClass::public_, {});
+      work = chunked(false, multiply_work(found.results(), v, points));
+      break;
+    case PointOperation::multiply_two:
+      host_->multiply_two(expected.results(), u, v, points, items, {});
+      work = chunked(false, two_work(found.results(), u, v, points));
+      break;
+    case PointOperation::add:
+      host_->add(expected.results(), points, known.second(), items);
+      work = chunked(false, add_work(found.results(), points, known.second()));
+      break;
+    case PointOperation::sum:
+      items = known.terms();
+      host_->sum(expected.results(), known.factors(), known.term_points(), items, {});
+      work = sum_work(sums, shape, known.factors(), known.term_points(), good);
+      break;
+    default:
+      host_->check(expected.flags.data(), known.candidates(), items);
+      work = chunked(false, check_work(found.flags.data(), known.candidates()));
+  }
+  std::size_t done = 0;
+  workers_[gpu]->run(done, items.end, work, {});
+  if (operation == PointOperation::sum) sums.add_up(found.results(), *host_, items);
+  return found == expected ? "" : "points";
+}
+
+}  // namespace manymod::ecc::device

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The class of engine.hpp's engines. Its parts: engine.cpp, of sums engine_sums.cpp, of the test of kernels
+// engine_answers.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ecc/device/chunk.hpp"
+#include "ecc/device/device_curve.hpp"
+#include "ecc/device/engine.hpp"
+#include "ecc/device/power_sums.hpp"
+#include "ecc/device/queue.hpp"
+#include "ecc/device/worker.hpp"
+#include "ecc/device_schemes.hpp"
+#include "exec/gpu_group.hpp"
+
+namespace manymod::ecc::device {
+
+class GpuEngine final : public PointEngine, public DeviceSchemes {
+ public:
+  GpuEngine(const EngineKind& kind, const Curve& curve, std::span<gpu::Device* const> devices,
+            CurveKernels kernels, unsigned wide_window, std::unique_ptr<const PointEngine> host);
+
+  [[nodiscard]] const DeviceSchemes* device_schemes() const override {
+    return has_schemes(kernels_, curve()) ? this : nullptr;
+  }
+  [[nodiscard]] const char* variant() const override { return kind_.variant; }
+  [[nodiscard]] std::size_t granularity() const override {
+    return workers_[group_.first_working()]->granularity();
+  }
+  [[nodiscard]] unsigned gpus() const override { return static_cast<unsigned>(workers_.size()); }
+  [[nodiscard]] const PointEngine* host() const override { return host_.get(); }
+  [[nodiscard]] bool takes_secrets() const override { return kind_.takes_secrets; }
+  [[nodiscard]] bool adds_points(PointOperation operation) const override;
+  void check_usable() const override;
+  [[nodiscard]] double item_ns(PointOperation operation) const override;
+
+  void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
+                     const StopToken& stop) const override;
+  void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
+                TimingClass timing, const StopToken& stop) const override;
+  void multiply_two(const PointResults& r, const NumberRows& u, const NumberRows& v, const PointRows& points,
+                    ItemRange items, const StopToken& stop) const override;
+  void ladder(Limb* r, const NumberRows& k, const NumberRows& u, unsigned bits, ItemRange items,
+              const StopToken& stop) const override;
+  void add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const override;
+  void lift(Limb* r, std::uint8_t* found, const NumberRows& given, const std::uint8_t* odd,
+            ItemRange items) const override;
+  void check(std::uint8_t* valid, const PointRows& points, ItemRange items) const override;
+  void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
+           const StopToken& stop) const override;
+
+  // ---- schemes --------------------------------------------------------------------------------------------
+
+  [[nodiscard]] bool has_deterministic_nonces() const override { return derives_nonces(kernels_, curve()); }
+  [[nodiscard]] bool sign(const EcdsaSigning& batch, ItemRange items, const StopToken& stop) const override;
+  [[nodiscard]] bool verify(const EcdsaVerification& batch, ItemRange items,
+                            const StopToken& stop) const override;
+  [[nodiscard]] bool offers(const RowCall& call) const override;
+  void run(const RowCall& call, ItemRange items, const StopToken& stop) const override;
+
+ private:
+  const EngineKind kind_;
+  const CurveKernels kernels_;
+  std::unique_ptr<const PointEngine> host_;
+  GpuGroup group_;
+  std::vector<std::unique_ptr<const Worker>> workers_;  ///< of the GPUs of group_
+
+  [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
+
+  // What is done with the items of a chunk.
+
+  using Start = std::function<void(Chunk& chunk, const Turn& turn)>;
+
+  /// Which multiples of points a chunk is for.
+  using Multiply = void (DeviceCurve::*)(const gpu::Stream& stream, PointJob job) const;
+  void queue_multiples(Chunk& chunk, const DeviceCurve& on_device, Multiply compute, PointJob& job,
+                       const PointResults& r) const;
+  [[nodiscard]] Start base_work(const PointResults& r, const NumberRows& k) const;
+  [[nodiscard]] Start multiply_work(const PointResults& r, const NumberRows& k,
+                                    const PointRows& points) const;
+  [[nodiscard]] Start two_work(const PointResults& r, const NumberRows& u, const NumberRows& v,
+                               const PointRows& points) const;
+  [[nodiscard]] Start add_work(const PointResults& r, const PointRows& p, const PointRows& q) const;
+  [[nodiscard]] Start check_work(std::uint8_t* valid, const PointRows& points) const;
+  void queue_signing(Chunk& chunk, const Turn& turn, const EcdsaSigning& batch) const;
+  void queue_verification(Chunk& chunk, const Turn& turn, const EcdsaVerification& batch) const;
+
+  [[nodiscard]] AffineRows results_in(Chunk& chunk, const PointResults& r) const;
+  void upload_points(PointJob& job, Chunk& chunk, const PointRows& points) const;
+
+  // Sums of many multiples. Each chunk has one of its own, which the host makes of the sums of powers of two.
+
+  struct SumShape {
+    std::size_t terms;  ///< of a chunk, at most
+    BucketShape buckets;
+  };
+  /// For scalars of that many bits.
+  [[nodiscard]] SumShape sum_shape(std::size_t bits, ItemRange items) const;
+  /// Sums of rows.
+  void add_up(const RowCall& call, ItemRange items, const StopToken& stop) const;
+  /// A flag for each term that is not infinity.
+  [[nodiscard]] static std::vector<std::uint8_t> finite_terms(const PointRows& points, ItemRange items);
+  /// Sums of numbers, whose terms are those with a flag in `good`; both must stay until the work is done.
+  [[nodiscard]] ChunkedWork sum_work(ChunkSums& sums, const SumShape& shape, const NumberRows& k,
+                                     const PointRows& points, const std::vector<std::uint8_t>& good) const;
+
+  /// Compares an operation's kernels on a GPU with the host, if this is their first use there.
+  /// @throws gpu::DeviceError where they cannot be compiled, or are wrong
+  void test(std::size_t gpu, PointOperation operation) const;
+  [[nodiscard]] std::string find_wrong(std::size_t gpu, PointOperation operation) const;
+
+  /// Computes items on the GPU that would be ready first, and on the next one what it fails to. Returns the
+  /// first item that was not computed: items.end; or where all GPUs failed or `stop` was requested, an
+  /// earlier one.
+  std::size_t run(PointOperation operation, ItemRange items, const ChunkedWork& work,
+                  const StopToken& stop) const;
+  std::size_t run(PointOperation operation, ItemRange items, bool secret, const StopToken& stop,
+                  Start start) const {
+    return run(operation, items, chunked(secret, std::move(start)), stop);
+  }
+  [[nodiscard]] ChunkedWork chunked(bool secret, Start start) const;
+};
+
+}  // namespace manymod::ecc::device
