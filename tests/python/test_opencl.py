@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reference.ecc import eddsa, xdh
+from reference.ecc.curves import CURVE25519, P256
+from reference.ecc.encodings import encode_point
+from reference.ecc.groups import multiply
 
 ITEMS = 90
 
@@ -43,6 +47,33 @@ except manymod.DeviceError as error:
     failed = str(error)
 answers = {name: list(values) for name, values in answers.items()}
 print(json.dumps({"answers": answers, "variants": variants, "failed": failed}))
+"""
+
+CURVES = """
+import json, sys
+import manymod
+from manymod import ecc
+
+given = json.load(sys.stdin)
+if obstacle := manymod.opencl_support().obstacle:
+    print(json.dumps({"obstacle": obstacle}))
+    sys.exit()
+where = {"device": "opencl"}
+names = ("secrets", "messages", "peers")
+secrets, messages, peers = ([bytes.fromhex(one) for one in given[name]] for name in names)
+answers = {}
+for curve in (ecc.ED25519, ecc.ED448):
+    own = [(2 * secret)[: curve.secret_bytes] for secret in secrets]
+    keys = curve.public_keys(own, **where)
+    signatures = curve.sign(own, messages, **where)
+    answers[curve.name] = [[one.hex() for one in some] for some in (keys, signatures)]
+    signatures[1] = signatures[0]
+    answers[curve.name] += [curve.verify(keys, signatures, messages, **where)]
+answers["X25519"] = [one.hex() for one in ecc.X25519.exchange(secrets, peers, **where)]
+points = ecc.P256.multiply(given["scalars"])
+sums = ecc.P256.add(points, points[1:] + points[:1], **where)
+answers["P-256"] = [sums[0].hex(), sums[-1].hex(), ecc.P256.msm(given["scalars"], points, **where).hex()]
+print(json.dumps(answers))
 """
 
 SIGN = """
@@ -105,6 +136,33 @@ def test_integers(tmp_path: Path) -> None:
     }
     assert all(".opencl." in variant for variant in found["variants"])
     assert "no device 'opencl:99'" in found["failed"]
+    assert list((tmp_path / "kernels").glob("*.bin"))
+
+
+def test_curves(tmp_path: Path) -> None:
+    """EdDSA, X25519 and sums on the device, against reference.ecc."""
+    source = random.Random(2)
+    secrets, messages, peers = ([source.randbytes(32) for _ in range(6)] for _ in range(3))
+    peers = [xdh.public_key(CURVE25519, peer) for peer in peers]
+    scalars = [source.randrange(P256.n) for _ in range(300)]
+    scalars[1] = scalars[0]
+    given: dict[str, Any] = {"scalars": scalars} | {
+        name: [one.hex() for one in some]
+        for name, some in (("secrets", secrets), ("messages", messages), ("peers", peers))
+    }
+    found = run(CURVES, tmp_path / "kernels", given, MANYMOD_OPENCL_SECRET="1")
+    for scheme in (eddsa.ED25519, eddsa.ED448):
+        keys, signatures, verdicts = found[scheme.name]
+        own = [(2 * secret)[: scheme.size] for secret in secrets]
+        assert keys == [eddsa.public_key(scheme, secret).hex() for secret in own]
+        expected = [eddsa.sign(scheme, *item).hex() for item in zip(own, messages, strict=True)]
+        assert signatures == expected
+        assert verdicts == [True, False, True, True, True, True]
+    shared = [xdh.x25519(*item)[0].hex() for item in zip(secrets, peers, strict=True)]
+    assert found["X25519"] == shared
+    of_generator = (2 * scalars[0], scalars[-1] + scalars[0], sum(k * k for k in scalars))
+    points = [multiply(P256, k % P256.n, P256.generator) for k in of_generator]
+    assert found["P-256"] == [encode_point(P256, point, compressed=False).hex() for point in points if point]
     assert list((tmp_path / "kernels").glob("*.bin"))
 
 

@@ -26,6 +26,9 @@ KERNELS = (
     "ecc_any160_multiply",
     "ecc_three160_base",
     "ecc_zero160_affine",
+    "ecc_minus160_multiply",
+    "ecc_twisted160_base",
+    "ecc_montgomery160_ladder",
 )
 
 LEAK = """

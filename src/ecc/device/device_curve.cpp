@@ -50,12 +50,20 @@ std::vector<Limb> wide_table_scalars(std::span<const Limb> n, unsigned order_bit
   return rows;
 }
 
-/// p - 2.
-std::vector<Limb> less_two(std::vector<Limb> p) {
-  std::vector<Limb> two(p.size());
+/// x - 2.
+std::vector<Limb> less_two(std::vector<Limb> x) {
+  std::vector<Limb> two(x.size());
   two[0] = 2;
-  limbs::sub(p, p, two);
-  return p;
+  limbs::sub(x, x, two);
+  return x;
+}
+
+/// (a - 2) / 4: an integer on the named curves, and users cannot make other Montgomery curves.
+std::vector<Limb> ladder_constant(const Curve& curve) {
+  const std::vector<Limb> less = less_two(curve.a);
+  std::vector<Limb> r(less.size());
+  limbs::shift_right_bits(r, less, 2);
+  return r;
 }
 
 }  // namespace
@@ -93,10 +101,12 @@ std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsig
 DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels,
                          unsigned wide_window, unsigned streams)
     : device_(device), kernels_(kernels), wide_window_(wide_window), streams_(streams) {
-  // Ladders need neither numbers nor tables.
-  if (curve.form == MM_ECC_MONTGOMERY) return;
+  // Ladders need no tables, and where kernels are for one curve no numbers either.
+  const bool is_ladder = curve.form == MM_ECC_MONTGOMERY;
+  if (is_ladder && !kernels.for_any_curve()) return;
   const std::unique_ptr<gpu::Stream> stream = device_.make_stream();
   numbers_ = upload(*stream, rows_of(kernels.for_any_curve() ? numbers_of_any(curve) : numbers_of(curve)));
+  if (is_ladder) return;
   base_table_ = upload(*stream, kernels.base_table(curve));
   if (kernels.entry_elements != 0) make_wide_table(*stream, curve);
 }
@@ -148,6 +158,7 @@ void DeviceCurve::multiply_two(const gpu::Stream& stream, PointJob job) const {
   launch_items(stream, "two", job);
 }
 void DeviceCurve::ladder(const gpu::Stream& stream, PointJob job) const {
+  if (kernels_.for_any_curve()) job.curve = numbers();
   launch_items(stream, "ladder", job);
 }
 void DeviceCurve::check(const gpu::Stream& stream, PointJob job) const {
@@ -228,11 +239,12 @@ std::vector<std::vector<Limb>> DeviceCurve::numbers_of_any(const Curve& curve) {
   given_.row_words = static_cast<std::uint32_t>(2 * curve.limbs());
   given_.a_is_zero = std::ranges::all_of(curve.a, [](Limb limb) { return limb == 0; }) ? 1 : 0;
   given_.order_bits = static_cast<std::uint32_t>(curve.order_bits);
-  std::vector<Limb> b3(curve.b);
-  for (unsigned i = 1; i < 3; ++i) limbs::add_mod(b3, b3, curve.b, curve.p);
+  const std::vector<Limb> b = curve.form == MM_ECC_MONTGOMERY ? ladder_constant(curve) : curve.b;
+  std::vector<Limb> b3(b);
+  for (unsigned i = 1; i < 3; ++i) limbs::add_mod(b3, b3, b, curve.p);
   // In the order of CurveNumbers::Row.
   std::vector<std::vector<Limb>> numbers{
-      curve.p, power_of_two(curve.p, 2 * kernels_.field_radix_bits), curve.a, b3, curve.b, less_two(curve.p)};
+      curve.p, power_of_two(curve.p, 2 * kernels_.field_radix_bits), curve.a, b3, b, less_two(curve.p)};
   for (std::vector<Limb>& number : numbers) number.resize(kernels_.words / 2);
   numbers.insert(numbers.end(), {curve.n, power_of_two(curve.n, 2 * kernels_.scalar_radix_bits)});
   return numbers;

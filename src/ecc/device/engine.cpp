@@ -82,7 +82,7 @@ void GpuEngine::check_usable() const {
 void GpuEngine::multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
                               const StopToken& stop) const {
   if (curve().form == MM_ECC_MONTGOMERY) {
-    return ladder(r.x, k, {curve().x.data(), 0}, kLadderBits, items, stop);
+    return ladder(r.x, k, {curve().x.data(), 0}, ladder_bits(), items, stop);
   }
   const std::size_t done =
       run(PointOperation::multiply_base, items, timing == TimingClass::secret, stop, base_work(r, k));
@@ -104,18 +104,8 @@ void GpuEngine::multiply_two(const PointResults& r, const NumberRows& u, const N
 
 void GpuEngine::ladder(Limb* r, const NumberRows& k, const NumberRows& u, unsigned bits, ItemRange items,
                        const StopToken& stop) const {
-  if (bits != kLadderBits) return host_->ladder(r, k, u, bits, items, stop);
-  const auto start = [&](Chunk& chunk, const Turn& turn) {
-    PointJob job;
-    job.scalar = chunk.upload(k, limbs());
-    job.x = chunk.upload(u, limbs());
-    const DeviceCurve& on_device = turn();
-    const Queue queue(on_device, chunk, limbs());
-    queue.make_room(job);
-    on_device.ladder(chunk.stream(), job);
-    queue.affine(job, results_in(chunk, {r, nullptr, nullptr}));
-  };
-  const std::size_t done = run(PointOperation::ladder, items, true, stop, start);
+  if (bits != ladder_bits()) return host_->ladder(r, k, u, bits, items, stop);
+  const std::size_t done = run(PointOperation::ladder, items, true, stop, ladder_work(r, k, u));
   if (done < items.end) host_->ladder(r, k, u, bits, {done, items.end}, stop);
 }
 
@@ -210,6 +200,15 @@ GpuEngine::Start GpuEngine::two_work(const PointResults& r, const NumberRows& u,
     job.base_scalar = chunk.upload(u, curve().scalar_limbs());
     upload_points(job, chunk, points);
     queue_multiples(chunk, turn(), &DeviceCurve::multiply_two, job, r);
+  };
+}
+
+GpuEngine::Start GpuEngine::ladder_work(Limb* r, const NumberRows& k, const NumberRows& u) const {
+  return [this, r, k, u](Chunk& chunk, const Turn& turn) {
+    PointJob job;
+    job.scalar = chunk.upload(k, limbs());
+    job.x = chunk.upload(u, limbs());
+    queue_multiples(chunk, turn(), &DeviceCurve::ladder, job, {r, nullptr, nullptr});
   };
 }
 

@@ -23,6 +23,8 @@ const char* part_of(PointOperation operation) {
       return "terms";
     case PointOperation::sum:
       return "points";
+    case PointOperation::ladder:
+      return "ladder";
     default:
       return "check";
   }
@@ -61,7 +63,18 @@ void GpuEngine::test(std::size_t gpu, PointOperation operation) const {
   }
 }
 
+std::string GpuEngine::find_wrong_ladder(std::size_t gpu) const {
+  const KnownLadders known(curve());
+  const ItemRange items = known.items();
+  AnsweredPoints found(curve(), items.size()), expected(found);
+  host_->ladder(expected.x.data(), known.k(), known.u(), ladder_bits(), items, {});
+  std::size_t done = 0;
+  workers_[gpu]->run(done, items.end, chunked(false, ladder_work(found.x.data(), known.k(), known.u())), {});
+  return found == expected ? "" : "points";
+}
+
 std::string GpuEngine::find_wrong(std::size_t gpu, PointOperation operation) const {
+  if (operation == PointOperation::ladder) return find_wrong_ladder(gpu);
   const KnownOperands known(*host_);
   ItemRange items = known.items();
   const NumberRows u = known.u(), v = known.v();

@@ -74,6 +74,8 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   std::vector<std::unique_ptr<const Worker>> workers_;  ///< of the GPUs of group_
 
   [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
+  /// Bits of a scalar that kernels read.
+  [[nodiscard]] unsigned ladder_bits() const { return static_cast<unsigned>(curve().field_bits); }
 
   // What is done with the items of a chunk.
 
@@ -88,6 +90,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
                                     const PointRows& points) const;
   [[nodiscard]] Start two_work(const PointResults& r, const NumberRows& u, const NumberRows& v,
                                const PointRows& points) const;
+  [[nodiscard]] Start ladder_work(Limb* r, const NumberRows& k, const NumberRows& u) const;
   [[nodiscard]] Start add_work(const PointResults& r, const PointRows& p, const PointRows& q) const;
   [[nodiscard]] Start check_work(std::uint8_t* valid, const PointRows& points) const;
   void queue_signing(Chunk& chunk, const Turn& turn, const EcdsaSigning& batch) const;
@@ -116,6 +119,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   /// @throws gpu::DeviceError where they cannot be compiled, or are wrong
   void test(std::size_t gpu, PointOperation operation) const;
   [[nodiscard]] std::string find_wrong(std::size_t gpu, PointOperation operation) const;
+  [[nodiscard]] std::string find_wrong_ladder(std::size_t gpu) const;
 
   /// Computes items on the GPU that would be ready first, and on the next one what it fails to. Returns the
   /// first item that was not computed: items.end; or where all GPUs failed or `stop` was requested, an

@@ -25,7 +25,7 @@ inline constexpr unsigned kBaseWindow = 7;
 inline constexpr unsigned kWideWindow = 12;
 inline constexpr unsigned kPointWindow = 4;
 
-/// Bits of a scalar in the ladder.
+/// Bits of a scalar in the ladder of X25519.
 inline constexpr unsigned kLadderBits = 255;
 
 /// Windows of that many bits for scalars below 2^bits.
@@ -60,11 +60,12 @@ struct CurveNumbers {
 
   // Of curves that kernels are not compiled for (any_curve.cuda.hpp):
   enum Row : unsigned { kPrime, kRadixSquared, kA, kB3, kB, kInverseExponent, kRows };
-  const std::uint32_t* rows = nullptr;  ///< p, R^2 mod p, a, 3 b, b, p - 2, as long as elements
-  std::uint32_t scalar_words = 0;       ///< in a row of a scalar, and of n
-  std::uint32_t a_is_zero = 0;          ///< 1: a = 0
-  std::uint32_t row_words = 0;          ///< in a row of a coordinate
-  std::uint32_t order_bits = 0;         ///< of n
+  /// p, R^2 mod p, a, 3 b, b, p - 2, as long as elements; in place of b, (a - 2) / 4 of Montgomery curves.
+  const std::uint32_t* rows = nullptr;
+  std::uint32_t scalar_words = 0;  ///< in a row of a scalar, and of n
+  std::uint32_t a_is_zero = 0;     ///< 1: a = 0
+  std::uint32_t row_words = 0;     ///< in a row of a coordinate
+  std::uint32_t order_bits = 0;    ///< of n
 };
 
 /// Jacobian points = scalar times the generator, or times a point, or a sum of both.

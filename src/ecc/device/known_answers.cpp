@@ -12,10 +12,11 @@ namespace {
 /// Points are j G for j from 1 to this.
 constexpr std::size_t kKnownPoints = 40;
 
-/// Scalars below n.
+/// Numbers below n.
 class EdgeScalars {
  public:
-  explicit EdgeScalars(const Curve& curve) : n_(curve.n), bits_(curve.order_bits) {}
+  /// n has that many bits.
+  EdgeScalars(const std::vector<Limb>& n, std::size_t bits) : n_(n), bits_(bits) {}
 
   /// 0 1 2 .. and n - 1, n - 2, .., powers of two and their neighbours, then random numbers.
   [[nodiscard]] std::vector<Limb> scalar(std::size_t i) {
@@ -66,7 +67,7 @@ KnownOperands::KnownOperands(const PointEngine& reference)
       second_(points_),
       terms_(points_) {
   const Curve& curve = reference.curve();
-  EdgeScalars scalars(curve);
+  EdgeScalars scalars(curve.n, curve.order_bits);
   std::vector<Limb> factors;
   for (std::size_t i = 0; i < kKnownPoints; ++i) {
     const std::vector<Limb> factor = scalars.small(i + 1);
@@ -86,14 +87,26 @@ KnownOperands::KnownOperands(const PointEngine& reference)
   for (std::size_t i = 0; i < kKnownPoints; i += 2) candidates_[i * limbs_] ^= 1;
 }
 
+/// Numbers below p have all lengths.
+KnownLadders::KnownLadders(const Curve& curve) : limbs_(curve.limbs()) {
+  EdgeScalars numbers(curve.p, curve.field_bits);
+  for (std::size_t i = 0; i < kKnownPoints; ++i) {
+    const std::vector<Limb> k = numbers.scalar(i), u = numbers.scalar(kKnownPoints - 1 - i);
+    k_.insert(k_.end(), k.begin(), k.end());
+    u_.insert(u_.end(), u.begin(), u.end());
+  }
+}
+
 void KnownOperands::add_second(const Curve& curve) {
   second_ = points_;
   for (std::size_t i = 0; i < kKnownPoints; ++i) {
-    const std::span y = std::span(second_.y).subspan(i * limbs_, limbs_);
-    if (i % 3 == 1) limbs::negate_mod(y, y, curve.p);
+    const std::span x = std::span(second_.x).subspan(i * limbs_, limbs_),
+                    y = std::span(second_.y).subspan(i * limbs_, limbs_),
+                    negated = curve.form == MM_ECC_EDWARDS ? x : y;
+    if (i % 3 == 1) limbs::negate_mod(negated, negated, curve.p);
     if (i % 3 != 2) continue;
     const std::size_t other = (i + 7) % kKnownPoints * limbs_;
-    std::copy_n(points_.x.data() + other, limbs_, second_.x.data() + i * limbs_);
+    std::copy_n(points_.x.data() + other, limbs_, x.data());
     std::copy_n(points_.y.data() + other, limbs_, y.data());
   }
   terms_ = points_;

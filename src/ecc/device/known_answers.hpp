@@ -16,14 +16,34 @@ struct AnsweredPoints {
   std::vector<Limb> x, y;
   std::vector<std::uint8_t> flags;
 
-  AnsweredPoints(const Curve& curve, std::size_t count) : x(count * curve.limbs()), y(x), flags(count) {}
-  [[nodiscard]] PointResults results() { return {x.data(), y.data(), flags.data()}; }
+  AnsweredPoints(const Curve& curve, std::size_t count)
+      : x(count * curve.limbs()), y(x), flags(count), has_infinity_(curve.form != MM_ECC_EDWARDS) {}
+  [[nodiscard]] PointResults results() {
+    return {x.data(), y.data(), has_infinity_ ? flags.data() : nullptr};
+  }
   bool operator==(const AnsweredPoints&) const = default;
+
+ private:
+  bool has_infinity_;
+};
+
+/// Scalars and coordinates for ladders.
+class KnownLadders {
+ public:
+  explicit KnownLadders(const Curve& curve);
+
+  [[nodiscard]] ItemRange items() const { return {0, k_.size() / limbs_}; }
+  [[nodiscard]] NumberRows k() const { return {k_.data(), limbs_}; }
+  [[nodiscard]] NumberRows u() const { return {u_.data(), limbs_}; }
+
+ private:
+  std::size_t limbs_;
+  std::vector<Limb> k_, u_;
 };
 
 class KnownOperands {
  public:
-  /// Multiples of G are computed by `reference`. On input: a Weierstrass curve.
+  /// Multiples of G are computed by `reference`. On input: a Weierstrass or an Edwards curve.
   explicit KnownOperands(const PointEngine& reference);
 
   [[nodiscard]] ItemRange items() const { return {0, u_.size() / size_}; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points on curves modulo a prime of MM_FIELD_BITS bits, one work-item for each item: the kernels
 // ecc_<a><bits>_<part>, each a program of its own with MM_PART_<part>. What is known of the coefficient a:
-// MM_A_zero, MM_A_three (a = -3) or MM_A_any.
+// MM_A_zero, MM_A_three (a = -3) or MM_A_any of Weierstrass curves, MM_A_minus (a = -1), MM_A_one or MM_A_twisted (any a)
+// of Edwards curves, MM_A_montgomery, of which there are the parts ladder and affine.
 #include "gpu/opencl/kernels/job.clh"
 #include "ecc/opencl/digits.clh"
 #include "modmul/reduced_radix/multiplier.clh"
@@ -39,7 +40,7 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
 #endif
 #pragma unroll 1
   for (uint step = 1; step < steps; ++step) {
-    if (step == MM_ENTRIES) mm_set_infinity(&sum, c);
+    if (step == MM_ENTRIES) mm_set_neutral(&sum, c);
 #ifdef MM_PART_two
     if (step >= of_k) mm_read_base(&entry, base, step - of_k, mm_booth_digit(u, MM_WINDOW, step - of_k), c);
 #endif
@@ -64,7 +65,7 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
   const mm_curve* const c = &curve;
   __global const uint* const table = MM_AT(const uint, job->table);
   mm_point sum, entry;
-  mm_set_infinity(&sum, c);
+  mm_set_neutral(&sum, c);
   const mm_source k = {MM_ROW(const uint, job->scalar, item), job->curve.scalar_words, 0};
 #pragma unroll 1
   for (uint i = 0; i < mm_digit_count(job->curve.order_bits); ++i) {
@@ -72,6 +73,43 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
     mm_add(&sum, &sum, &entry, c);
   }
   mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
+}
+
+#elif defined(MM_PART_ladder)
+// Swaps both points of a ladder where the mask is set.
+static void mm_swap_where(mm_pair* r, uint mask) {
+  const mm_ladder_point low = r->low;
+  mm_field_select(&r->low.x, &r->high.x, mask);
+  mm_field_select(&r->low.z, &r->high.z, mask);
+  mm_field_select(&r->high.x, &low.x, mask);
+  mm_field_select(&r->high.z, &low.z, mask);
+}
+
+// u of k P from u of P, as X / Z, for the lowest MM_FIELD_BITS bits of k (RFC 7748, section 5). Timing: constant.
+__kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
+  const uint item = (uint)get_global_id(0);
+  if (item >= job->count) return;
+  mm_curve curve;
+  mm_start_curve(&curve, MM_AT(const uint, job->curve.rows));
+  const mm_curve* const c = &curve;
+  mm_element u;
+  mm_load_number(&u, MM_ROW(const uint, job->x, item), &c->f);
+  // Infinity and P.
+  mm_pair pair = {{c->f.one, c->f.one}, {u, c->f.one}};
+  mm_field_small(&pair.low.z, 0);
+  const mm_source k = {MM_ROW(const uint, job->scalar, item), MM_ROW_WORDS, 0};
+  uint swapped = 0;
+#pragma unroll 1
+  for (uint bit = MM_FIELD_BITS; bit > 0; --bit) {
+    const uint mask = mm_opaque(0 - mm_bits(k, bit - 1, 1));
+    mm_swap_where(&pair, mask ^ swapped);
+    swapped = mask;
+    mm_step_ladder(&pair, &u, c);
+  }
+  mm_swap_where(&pair, swapped);
+  __global uint* const result = MM_AT(uint, job->result);
+  mm_store_element(MM_COORDINATE(result, 0, job->count, item), &pair.low.x, &c->f);
+  mm_store_element(MM_COORDINATE(result, 2, job->count, item), &pair.low.z, &c->f);
 }
 
 #elif defined(MM_PART_terms) || defined(MM_PART_points)
@@ -85,7 +123,7 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_sum_job)) {
   mm_start_curve(&curve, MM_AT(const uint, job->curve.rows));
   const mm_curve* const c = &curve;
   mm_point sum, element;
-  mm_set_infinity(&sum, c);
+  mm_set_neutral(&sum, c);
   const bool in_groups = job->elements.first != 0, has_references = job->references != 0;
   const uint first = in_groups ? MM_AT(const uint, job->elements.first)[item] : 2 * item;
   const uint size = in_groups ? MM_AT(const uint, job->elements.size)[item] : 2;

@@ -2,6 +2,7 @@
 #include "ecc/opencl/variants.opencl.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,8 +46,9 @@ std::vector<std::uint32_t> base_table(const Curve& curve) {
     }
     limbs::add_mod(power, multiple, multiple, curve.n);  // 2 kEntries = 2^kWindow
   }
-  device::make_host(curve)->multiply_base({x.data(), y.data(), infinity.data()}, {factors.data(), size},
-                                          {0, count}, TimingClass::public_, {});
+  const bool has_infinity = curve.form != MM_ECC_EDWARDS;
+  device::make_host(curve)->multiply_base({x.data(), y.data(), has_infinity ? infinity.data() : nullptr},
+                                          {factors.data(), size}, {0, count}, TimingClass::public_, {});
   std::vector<std::uint32_t> table;
   for (std::size_t i = 0; i < count; ++i) {
     for (const std::vector<Limb>* const numbers : {&x, &y}) {
@@ -57,21 +59,28 @@ std::vector<std::uint32_t> base_table(const Curve& curve) {
   return table;
 }
 
+/// Whether a = value modulo p, for 0, 1, -1, or -3.
+bool has_a(const Curve& curve, int value) {
+  std::vector<Limb> number(curve.limbs());
+  number[0] = static_cast<Limb>(std::abs(value));
+  if (value < 0) limbs::negate_mod(number, number, curve.p);
+  return number == curve.a;
+}
+
+/// The form and what is known of a, as kernels.cl has it.
 const char* kind_of_a(const Curve& curve) {
-  std::vector<Limb> sum(curve.limbs());
-  sum[0] = 3;
-  limbs::add_mod(sum, sum, curve.a, curve.p);
-  if (limbs::normalized_size_var(curve.a) == 0) return "zero";
-  return limbs::normalized_size_var(sum) == 0 ? "three" : "any";
+  if (curve.form == MM_ECC_MONTGOMERY) return "montgomery";
+  if (curve.form == MM_ECC_EDWARDS) return has_a(curve, -1) ? "minus" : has_a(curve, 1) ? "one" : "twisted";
+  return has_a(curve, 0) ? "zero" : has_a(curve, -3) ? "three" : "any";
 }
 
 /// Known answers have multiples of the generator up to the 40th, finite and not opposite to each other.
 constexpr std::size_t kMinOrderBits = 8;
 
 bool offers(const Curve& curve) {
-  // The formulas are complete on curves of odd order.
-  return curve.form == MM_ECC_WEIERSTRASS && (curve.n[0] & curve.cofactor[0] & 1) != 0 &&
-         curve.field_bits >= kMinFieldBits && curve.field_bits <= kMaxFieldBits &&
+  // The formulas for Weierstrass curves are complete on those of odd order.
+  const bool is_complete = curve.form != MM_ECC_WEIERSTRASS || (curve.n[0] & curve.cofactor[0] & 1) != 0;
+  return is_complete && curve.field_bits >= kMinFieldBits && curve.field_bits <= kMaxFieldBits &&
          curve.order_bits >= kMinOrderBits;
 }
 

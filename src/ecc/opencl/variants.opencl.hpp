@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variant opencl.reduced_radix: points on Weierstrass curves of odd order on OpenCL devices.
+// The variant opencl.reduced_radix: points on Weierstrass curves of odd order, Edwards curves and
+// Montgomery curves on OpenCL devices.
 #pragma once
 
 #include "ecc/device/device_curve.hpp"

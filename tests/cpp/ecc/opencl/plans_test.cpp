@@ -61,7 +61,9 @@ TEST_F(OpenclPlans, UseTheDeviceWhereItIsNamed) {
   EXPECT_EQ(EccPlan(EccCurve("P-256"), {"", kVariant, 1}).variant(), kVariant);
   EXPECT_NE(plan_on("auto").variant(), kVariant);
   EXPECT_THROW(plan_on("opencl:99"), wrapper::Error);
-  EXPECT_THROW(EccPlan(EccCurve("Ed25519"), {"opencl", "", 1}), wrapper::Error);
+  for (const char* const name : {"Ed25519", "X25519", "Ed448", "X448"}) {
+    EXPECT_EQ(EccPlan(EccCurve(name), {"opencl", "", 1}).variant(), kVariant);
+  }
 }
 
 TEST_F(OpenclPlans, ComputeTheSchemes) {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "ecc/formulas/complete.hpp"
+#include "ecc/formulas/edwards.hpp"
+#include "ecc/formulas/ladder.hpp"
 
 namespace manymod::test {
 namespace {
@@ -38,6 +40,11 @@ class RecordingField {
   void sub(Element& r, const Element& a, const Element& b) const {
     record("SUB", r, {a, b}, ", " + std::to_string(kB));
   }
+  template <unsigned kA = 1>
+  void neg(Element& r, const Element& a) const {
+    static_assert(kA == 1, "kernels have no other");
+    record("NEG", r, {a});
+  }
   template <unsigned kA = 8>
   void normalize_weak(Element& r, const Element& a) const {
     record("REDUCE", r, {a});
@@ -48,8 +55,6 @@ class RecordingField {
   void one(Element& r) const;
   void from_limbs(Element& r, Source x) const;
   void to_limbs(Sink x, const Element& a) const;
-  template <unsigned kA = 1>
-  void neg(Element& r, const Element& a) const;
   void half(Element& r, const Element& a) const;
   void cmov(Element& r, const Element& a, Mask mask) const;
   [[nodiscard]] Mask is_zero(const Element& a) const;
@@ -133,6 +138,19 @@ std::string statements(const RecordingField& f, const Point& r) {
   return f.statements({{"r->x", r.x}, {"r->y", r.y}, {"r->z", r.z}});
 }
 
+/// The functions of a kind of curve.
+std::string functions(const char* kind, const std::string& sum, const std::string& twice) {
+  return std::string("#if") + " defined(MM_A_" + kind + ")\n" +
+         "// r = p + q.\n"
+         "static MM_CALLED void mm_add(mm_point* r, const mm_point* p, const mm_point* q, const mm_curve* c) "
+         "{\n" +
+         sum +
+         "}\n"
+         "// r = 2 p.\n"
+         "static MM_CALLED void mm_twice(mm_point* r, const mm_point* p, const mm_curve* c) {\n" +
+         twice + "}\n#endif\n";
+}
+
 template <ecc::CoefficientA kA>
 std::string recorded(const char* name) {
   RecordingField sums, doubles;
@@ -142,15 +160,47 @@ std::string recorded(const char* name) {
   const std::string sum = statements(sums, r);
   const Point single = point_operand(doubles, "p");
   ecc::complete::twice<kA>(doubles, coefficients(doubles), r, single);
-  return std::string("#if") + " defined(MM_A_" + name + ")\n" +
-         "// r = p + q.\n"
-         "static MM_CALLED void mm_add(mm_point* r, const mm_point* p, const mm_point* q, const mm_curve* c) "
-         "{\n" +
-         sum +
-         "}\n"
-         "// r = 2 p.\n"
-         "static MM_CALLED void mm_twice(mm_point* r, const mm_point* p, const mm_curve* c) {\n" +
-         statements(doubles, r) + "}\n#endif\n";
+  return functions(name, sum, statements(doubles, r));
+}
+
+using Extended = ecc::edwards::Extended<RecordingField>;
+using Coefficients = ecc::edwards::Coefficients<RecordingField>;
+
+Extended extended_operand(RecordingField& f, const std::string& name) {
+  return {f.operand(name + "->x"), f.operand(name + "->y"), f.operand(name + "->z"), f.operand(name + "->t")};
+}
+std::string statements(const RecordingField& f, const Extended& r) {
+  return f.statements({{"r->x", r.x}, {"r->y", r.y}, {"r->z", r.z}, {"r->t", r.t}});
+}
+
+std::string recorded_edwards(const char* name, Coefficients::Kind kind) {
+  const auto curve = [kind](RecordingField& f) {
+    return Coefficients{f.operand("c->a"), f.operand("c->b"), kind};
+  };
+  RecordingField sums, doubles;
+  Extended r;
+  const Extended p = extended_operand(sums, "p"), q = extended_operand(sums, "q");
+  ecc::edwards::add_general(sums, r, p, q, curve(sums));
+  const std::string sum = statements(sums, r);
+  const Extended single = extended_operand(doubles, "p");
+  ecc::edwards::double_general(doubles, r, single, curve(doubles));
+  return functions(name, sum, statements(doubles, r));
+}
+
+std::string recorded_ladder() {
+  RecordingField f;
+  ecc::ladder::Pair<RecordingField> pair{{f.operand("r->low.x"), f.operand("r->low.z")},
+                                         {f.operand("r->high.x"), f.operand("r->high.z")}};
+  const RecordingField::Element u = f.operand("(*u)"), constant = f.operand("c->b");
+  ecc::ladder::step(f, pair, u, constant);
+  return "#if defined(MM_A_montgomery)\n"
+         "// (P, P + D) to (2 P, 2 P + D), u that of D.\n"
+         "static MM_CALLED void mm_step_ladder(mm_pair* r, const mm_element* u, const mm_curve* c) {\n" +
+         f.statements({{"r->low.x", pair.low.x},
+                       {"r->low.z", pair.low.z},
+                       {"r->high.x", pair.high.x},
+                       {"r->high.z", pair.high.z}}) +
+         "}\n#endif\n";
 }
 
 }  // namespace
@@ -160,10 +210,14 @@ std::string recorded_formulas() {
   return "// SPDX-License-Identifier: Apache-2.0\n"
          "// Written by tests/cpp/ecc/opencl/recorded_formulas.cpp, and compared with what it writes by a "
          "test:\n"
-         "// the complete formulas of ecc/formulas/complete.hpp for each kind of coefficient a. r may be p "
-         "or q.\n" +
+         "// the formulas of ecc/formulas/complete.hpp and edwards.hpp for each kind of coefficient a, where "
+         "r "
+         "may be\n"
+         "// p or q, and of ladder.hpp.\n" +
          recorded<CoefficientA::any>("any") + recorded<CoefficientA::minus_three>("three") +
-         recorded<CoefficientA::zero>("zero");
+         recorded<CoefficientA::zero>("zero") + recorded_edwards("minus", Coefficients::Kind::minus_one) +
+         recorded_edwards("one", Coefficients::Kind::one) +
+         recorded_edwards("twisted", Coefficients::Kind::other) + recorded_ladder();
 }
 
 }  // namespace manymod::test

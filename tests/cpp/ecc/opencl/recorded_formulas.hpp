@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Point formulas as OpenCL C, which has no templates: the templates of ecc/formulas/complete.hpp compute with
+// Point formulas as OpenCL C, which has no templates: the templates of ecc/formulas/ compute with
 // names in place of numbers, and what they compute is written down, operation by operation.
 #pragma once
 

@@ -140,6 +140,9 @@ TEST_F(OpenclSums, WithTheCoefficientMinusThree) { check(ecc::named_curve(CurveI
 TEST_F(OpenclSums, WithTheCoefficientZero) { check(ecc::make_curve(CurveNumbers(kZero).view())); }
 TEST_F(OpenclSums, WithAnyCoefficient) { check(ecc::make_curve(CurveNumbers(kAny).view())); }
 
+/// Sums of two points of Ed25519 may be secret, and stay on the processor.
+TEST_F(OpenclSums, OnEdwardsCurves) { check(ecc::named_curve(CurveId::ed25519)); }
+
 /// All terms of several chunks in one bucket of each window, which is added up in stages; one scalar for all.
 TEST_F(OpenclSums, OfEqualTerms) {
   constexpr std::size_t kTerms = 9000;
