@@ -102,9 +102,8 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
 #pragma unroll 1
   for (uint bit = MM_FIELD_BITS; bit > 0; --bit) {
     const uint mask = mm_opaque(0 - mm_bits(k, bit - 1, 1));
-    mm_swap_where(&pair, mask ^ swapped);
+    mm_step_ladder(&pair, mask ^ swapped, &u, c);
     swapped = mask;
-    mm_step_ladder(&pair, &u, c);
   }
   mm_swap_where(&pair, swapped);
   __global uint* const result = MM_AT(uint, job->result);

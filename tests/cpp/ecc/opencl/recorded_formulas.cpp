@@ -20,6 +20,7 @@ class RecordingField {
     std::size_t value = 0;
   };
   struct Mask {
+    std::string name;
     Mask operator&(Mask) const;
     Mask operator|(Mask) const;
     Mask operator~() const;
@@ -49,6 +50,9 @@ class RecordingField {
   void normalize_weak(Element& r, const Element& a) const {
     record("REDUCE", r, {a});
   }
+  void cmov(Element& r, const Element& a, const Mask& mask) const {
+    record("CHOOSE", r, {r, a}, ", " + mask.name);
+  }
 
   // Of the concept of a field, but of no formula here: not defined.
   void zero(Element& r) const;
@@ -56,7 +60,6 @@ class RecordingField {
   void from_limbs(Element& r, Source x) const;
   void to_limbs(Sink x, const Element& a) const;
   void half(Element& r, const Element& a) const;
-  void cmov(Element& r, const Element& a, Mask mask) const;
   [[nodiscard]] Mask is_zero(const Element& a) const;
   [[nodiscard]] Mask equal(const Element& a, const Element& b) const;
   Mask inverse(Element& r, const Element& a) const;
@@ -192,10 +195,12 @@ std::string recorded_ladder() {
   ecc::ladder::Pair<RecordingField> pair{{f.operand("r->low.x"), f.operand("r->low.z")},
                                          {f.operand("r->high.x"), f.operand("r->high.z")}};
   const RecordingField::Element u = f.operand("(*u)"), constant = f.operand("c->b");
-  ecc::ladder::step(f, pair, u, constant);
+  ecc::ladder::step(f, pair, {"high"}, u, constant);
   return "#if defined(MM_A_montgomery)\n"
-         "// (P, P + D) to (2 P, 2 P + D), u that of D.\n"
-         "static MM_CALLED void mm_step_ladder(mm_pair* r, const mm_element* u, const mm_curve* c) {\n" +
+         "// (P, Q) to (2 P, P + Q), or where `high` is set to (2 Q, P + Q), u that of the difference.\n"
+         "static MM_CALLED void mm_step_ladder(mm_pair* r, uint high, const mm_element* u, const mm_curve* "
+         "c) "
+         "{\n" +
          f.statements({{"r->low.x", pair.low.x},
                        {"r->low.z", pair.low.z},
                        {"r->high.x", pair.high.x},
