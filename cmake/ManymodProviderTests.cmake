@@ -7,7 +7,7 @@ target_compile_options(manymod_provider_tests PRIVATE ${MANYMOD_TEST_OPTIONS})
 target_compile_definitions(manymod_provider_tests PRIVATE 
   "MANYMOD_PROVIDER_MODULE=\"$<TARGET_FILE:manymod_provider>\""
   "MANYMOD_PROVIDER_TEST_KEYS=\"${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/provider/keys\"")
-target_link_libraries(manymod_provider_tests PRIVATE OpenSSL::Crypto Threads::Threads manymod_test_headers)
+target_link_libraries(manymod_provider_tests PRIVATE OpenSSL::Crypto Threads::Threads GTest::gtest_main)
 add_dependencies(manymod_provider_tests manymod_provider)
 # The application's configuration is none of the tests'.
 add_test(NAME provider COMMAND manymod_provider_tests)
