@@ -30,8 +30,10 @@ FAILING_ALLOCATIONS = $(CURDIR)/$(RELEASE)/libmanymod_failing_allocations.so
 
 VENV := $(CURDIR)/.venv
 STAMPS := $(VENV)/.stamps
-# One at a time: with `make -j` targets that need different packages are set up beside each other.
-PIP := flock $(VENV) $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
+# pip and the package manager serve one caller at a time: with `make -j` targets that need different packages are set
+# up beside each other. Where there is no flock, use no -j.
+ALONE := $(if $(shell command -v flock),flock $(STAMPS)/lock)
+PIP := $(ALONE) $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
 RELEASE := build/release
 export PATH := $(VENV)/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
@@ -72,10 +74,8 @@ $(STAMPS)/build-tools: tools/ensure_build_tools.sh $(STAMPS)/deps-build
 
 # System packages that the build or the tests need; the script installs them if it may use the package manager.
 $(STAMPS)/system-%: tools/setup_system.sh | $(STAMPS)/venv
-	@tools/setup_system.sh $* $(VENV)/bin/python
+	@$(ALONE) tools/setup_system.sh $* $(VENV)/bin/python
 	@touch $@
-# The package manager serves one caller at a time.
-$(STAMPS)/system-test $(STAMPS)/system-docs: | $(STAMPS)/system-build
 
 # The Python package, in the build folder of the C++ tests and benchmarks, so that the library is compiled once.
 install_package = $(PIP) install --no-deps --no-build-isolation -C build-dir=$(RELEASE) \

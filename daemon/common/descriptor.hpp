@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 namespace manymod::signd {
@@ -33,6 +35,12 @@ class Descriptor {
  private:
   int number_ = -1;
 };
+
+/// The descriptor that a system call returned. @throws std::system_error if it failed
+inline Descriptor checked(int number, const char* what) {
+  if (number < 0) throw std::system_error(errno, std::generic_category(), what);
+  return Descriptor(number);
+}
 
 /// What is left until then, in ms for poll(): at least 0, rounded up.
 inline int left_ms(Clock::time_point until) {

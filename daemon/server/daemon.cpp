@@ -33,11 +33,6 @@ constexpr int kTcpBuffer = 256 * 1024;  // thousands of requests, or of answers
   throw std::system_error(error, std::generic_category(), what);
 }
 
-Descriptor checked(int number, const char* what) {
-  if (number < 0) fail(what);
-  return Descriptor(number);
-}
-
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

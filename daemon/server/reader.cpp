@@ -21,11 +21,6 @@ constexpr std::size_t kSweep = 256;  // requests of one client before the next o
 constexpr auto kLookInterval = std::chrono::milliseconds(500);  // for clients that are overdue
 constexpr std::size_t kOpenGroups = 16;  // operations and timeouts that one sweep gathers for
 
-Descriptor checked(int number, const char* what) {
-  if (number < 0) throw std::system_error(errno, std::generic_category(), what);
-  return Descriptor(number);
-}
-
 void watch(int poll, int file, std::uint32_t events, void* user) {
   epoll_event event{};
   event.events = events;

@@ -2,7 +2,7 @@
 // A field on instances in the lanes of vectors (field/field.hpp), to be inlined into kernels of point
 // arithmetic, over arithmetic of one number of digits. For inclusion in instruction-set files only.
 //
-// Ranges: B = 2 p, and digits are always exact. An element of magnitude m is below 2 m p <= 16 p <= W^L.
+// Ranges: B = 2 p, and digits of Elements are exact. An element of magnitude m is below 2 m p <= 16 p <= W^L.
 //   half: (2 m p + p) / 2 <= (floor(m / 2) + 1) 2 p, and 2 m p + p < 16 p for m < 8.
 //   neg<k>: 2 k p - a <= 2 k p < (k + 1) 2 p.
 #pragma once

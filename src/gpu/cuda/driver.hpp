@@ -39,8 +39,8 @@ struct DriverSources {
 /// The oldest CUDA version that a driver must serve for the functions that are called, as 1000 major + 10
 /// minor: 12.0.
 inline constexpr int kOldestDriver = 12000;
-/// The same, also for code that the compiler of CUDA version `compiler` made: it runs on drivers of the
-/// compiler's major version and of later ones (CUDA Compatibility, "minor version compatibility").
+/// The same, also for machine code that the compiler of CUDA version `compiler` made: it runs on drivers of
+/// the compiler's major version and of later ones (CUDA Compatibility, "minor version compatibility").
 constexpr int oldest_driver(int compiler) { return std::max(kOldestDriver, compiler / 1000 * 1000); }
 /// "12.0" for 12000
 std::string version_text(int version);

@@ -348,7 +348,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   /// Bias, carry and, in folds, products by the one or two digits of W^L mod p and 2^kBits mod p.
   static constexpr std::size_t kColumnRest = kSplit ? 8 : 2;
   static_assert(kColumnProducts + kColumnRest < std::size_t{1} << (kLimbBits - kProductBits));
-  static_assert(!kSplit || kColumnProducts + kColumnRest <= Columns::kUncarried);
+  static_assert(!kSplit || kColumnProducts + kColumnRest < Columns::kUncarried);
   static_assert(C::kReduction != Reduction::montgomery || C::quotient_shift() < w);
   // mul_sub adds 4 p^2 less a product to that.
   static_assert(!kHasMulSub || kColumnProducts + (kSplit ? 2 : 1) * kDigits + 1 + kColumnRest <

@@ -231,7 +231,8 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
     fold_top(r, low);
   }
   /// Whether the upper bits of what fold_top adds are 0: the factor is below 2^42.
-  static constexpr bool kShortTop = kSplit && kTopFold[0] >> 10 == 0 && kTopFold[1] == 0;
+  static constexpr bool kShortTop =
+      kSplit && C::kReduction == Reduction::fold && kTopFold[0] >> 10 == 0 && kTopFold[1] == 0;
   /// r = the number in L + 1 columns, of which the highest is below 2^42.
   static MANYMOD_INLINE void fold_top(auto& r, Vector* low) {
     // Columns of whole products are too large for e.
