@@ -69,7 +69,8 @@ TEST_P(ProviderVerify, BeginsAgainAfterAHashThatIsUnknown) {
   const Bytes good = sign_message(reference(), reference_.get(), hash_, kMessage, {}, 0);
   const Evp<EVP_MD_CTX> context(EVP_MD_CTX_new());
   const auto begin = [&](const char* hash) {
-    return EVP_DigestVerifyInit_ex(context.get(), nullptr, hash, library_.get(), nullptr, key_.get(), nullptr);
+    return EVP_DigestVerifyInit_ex(context.get(), nullptr, hash, library_.get(), nullptr, key_.get(),
+                                   nullptr);
   };
   const auto verify = [&] {
     return EVP_DigestVerify(context.get(), good.data(), good.size(), kMessage.data(), kMessage.size());
