@@ -198,27 +198,27 @@ def check_out(out: Any, kind: Kind, count: int, width: int) -> None:
 def bytes_answer(
     source: Items,
     rows: NDArray[np.uint8],
-    sizes: NDArray[np.uint64],
+    sizes: NDArray[np.uint64] | None,
     null: NDArray[np.bool_] | None,
     out: Any,
     *,
     one_size: bool,
 ) -> Any:
-    """Results in the kind of `source`: the first ``sizes[i]`` bytes of each row.
+    """Results in the kind of `source`: the first ``sizes[i]`` bytes of each row, or rows, without sizes.
 
     `one_size`: whether results by keys of one size have one size.
     """
-    if source.kind is Kind.ARROW:
-        fixed = one_size and _are_of_one_size(rows, sizes, null)
-        return _wrapped(
-            _rechunked(_arrow_answer(source.array.type, rows, sizes, null, fixed), source), source
-        )
-    if source.kind is Kind.ROWS:
+    if source.kind is Kind.ROWS or sizes is None:
         if out is None:
             return rows
         if out is not rows:
             out[:] = rows
         return out
+    if source.kind is Kind.ARROW:
+        fixed = one_size and _are_of_one_size(rows, sizes, null)
+        return _wrapped(
+            _rechunked(_arrow_answer(source.array.type, rows, sizes, null, fixed), source), source
+        )
     values: list[Any] = _core.rows_to_bytes(rows, sizes)
     if source.kind is Kind.SCALAR:
         return values[0]

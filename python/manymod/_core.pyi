@@ -332,7 +332,7 @@ class RsaRing:
         input: _ByteStrings,
         input_offsets: NDArray[np.int64] | None,
         output: NDArray[np.uint8],
-        sizes: NDArray[np.uint64],
+        sizes: NDArray[np.uint64] | None,
         status: NDArray[np.uint8],
         progress: _Progress,
     ) -> int: ...

@@ -340,7 +340,7 @@ void bind_ring(nb::module_& module) {
       .def_prop_ro("recomputed", [](const RsaRing& ring) { return ring.info().recomputed; })
       .def("variant", &RsaRing::variant, nb::arg("key"), nb::arg("private_operation"), nb::arg("items"))
       .def("run", &RsaRing::run, nb::arg("op"), nb::arg("padding"), nb::arg("count"), nb::arg("keys").none(),
-           nb::arg("input"), nb::arg("input_offsets").none(), nb::arg("output"), nb::arg("sizes"),
+           nb::arg("input"), nb::arg("input_offsets").none(), nb::arg("output"), nb::arg("sizes").none(),
            nb::arg("status"), nb::arg("progress").none())
       .def("verify", &RsaRing::verify, nb::arg("padding"), nb::arg("count"), nb::arg("keys").none(),
            nb::arg("input"), nb::arg("input_offsets").none(), nb::arg("signature"),

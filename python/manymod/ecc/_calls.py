@@ -115,7 +115,7 @@ class CurveCalls:
         direct = out
         for operand in given.values():
             direct = direct_out(direct, operand.block)
-        batch = _Batch(total, settings.width, direct)
+        batch = _Batch(total, settings.width, direct, sized=source.kind is not Kind.ROWS)
         watched = None if progress is None else Watched(progress)
         secret = op in _SECRET_RESULTS
         try:
@@ -283,11 +283,14 @@ def _arguments(
 
 
 class _Batch:
-    """Results of a call while they are made: rows, their sizes and statuses."""
+    """Results of a call while they are made: rows, their sizes and statuses.
 
-    def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None) -> None:
+    `sized`: whether the sizes are wanted; without them, results of one size are written faster.
+    """
+
+    def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None, *, sized: bool) -> None:
         self.rows = np.zeros((count, width), np.uint8) if out is None else out
-        self.sizes = np.zeros(count, np.uint64)
+        self.sizes = np.zeros(count, np.uint64) if sized else None
         self.status = np.full(count, Status.NOT_COMPUTED, np.uint8)
 
     def run(
@@ -306,13 +309,14 @@ class _Batch:
             count, rows, sizes, status = len(self.rows), self.rows, self.sizes, self.status
             code = handle.run(op, scheme, count, *arguments, rows, sizes, None, status, progress)
             return code != _core.MM_OK
-        part = _Batch(len(present), self.rows.shape[1], None)
+        part = _Batch(len(present), self.rows.shape[1], None, sized=self.sizes is not None)
         taken = {name: operand.take(present) for name, operand in given.items()}
         indices = curves if curves is None or curves.ndim == 0 else curves[present]
         try:
             bad = part.run(handle, op, scheme, taken, indices, None, progress)
-            self.rows[present], self.sizes[present] = part.rows, part.sizes
-            self.status[present] = part.status
+            self.rows[present], self.status[present] = part.rows, part.status
+            if self.sizes is not None and part.sizes is not None:
+                self.sizes[present] = part.sizes
         finally:
             part.rows.fill(0)
             for name in _SECRETS & taken.keys():

@@ -189,7 +189,7 @@ class KeyCalls:
         if out is not None:
             check_out(out, source.kind, total, width)
         null, present = present_rows(source, given)
-        batch = _Batch(total, width, direct_out(out, value))
+        batch = _Batch(total, width, direct_out(out, value), sized=source.kind is not Kind.ROWS)
         watched = None if progress is None else Watched(progress)
         try:
             some_bad = batch.run(self.handle, number, padding, given, indices, present, watched)
@@ -213,11 +213,14 @@ class KeyCalls:
 
 
 class _Batch:
-    """Results of a call while they are made: rows, their sizes and statuses."""
+    """Results of a call while they are made: rows, their sizes and statuses.
 
-    def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None) -> None:
+    `sized`: whether the sizes are wanted; without them, results of one size are written faster.
+    """
+
+    def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None, *, sized: bool) -> None:
         self.rows = np.zeros((count, width), np.uint8) if out is None else out
-        self.sizes = np.zeros(count, np.uint64)
+        self.sizes = np.zeros(count, np.uint64) if sized else None
         self.status = np.full(count, Status.NOT_COMPUTED, np.uint8)
 
     def run(
@@ -235,11 +238,12 @@ class _Batch:
             keys = broadcast(indices, len(self.rows))
             arguments = (given.block, given.offsets, self.rows, self.sizes, self.status)
             return handle.run(op, padding, len(self.rows), keys, *arguments, progress) == _core.MM_ERR_ITEMS
-        part = _Batch(len(present), self.rows.shape[1], None)
+        part = _Batch(len(present), self.rows.shape[1], None, sized=self.sizes is not None)
         try:
             bad = part.run(handle, op, padding, given.take(present), taken(indices, present), None, progress)
-            self.rows[present], self.sizes[present] = part.rows, part.sizes
-            self.status[present] = part.status
+            self.rows[present], self.status[present] = part.rows, part.status
+            if self.sizes is not None and part.sizes is not None:
+                self.sizes[present] = part.sizes
         finally:
             part.rows.fill(0)
         return bad
