@@ -22,27 +22,39 @@ import numpy as np
 import manymod
 from manymod import ecc
 
-CURVES = ("P-256", "secp256k1", "P-384")
+CURVES = ("P-256", "secp256k1", "P-384", "Ed25519", "X25519")
 #: What the items of a call repeat.
 DISTINCT = 1024
 
 
+def tiled(rows: Any, items: int) -> Any:
+    """Return so many rows that repeat the given ones."""
+    return np.tile(rows, (-(-items // len(rows)), 1))[:items]
+
+
 def calls(curve: ecc.Curve, items: int) -> dict[str, Callable[[str], Any]]:
     """Return the calls to measure, of the device's name."""
-    times = -(-items // DISTINCT)
     few_secrets, few_keys = curve.generate(DISTINCT)
-    few_messages = np.random.default_rng(1).integers(0, 256, (DISTINCT, 32), dtype=np.uint8)
-    few_signatures = curve.sign(few_secrets, few_messages, device="cpu")
-    secrets, keys, messages, signatures = (
-        np.tile(rows, (times, 1))[:items] for rows in (few_secrets, few_keys, few_messages, few_signatures)
-    )
+    secrets, keys = tiled(few_secrets, items), tiled(few_keys, items)
     others = np.roll(keys, 1, axis=0)
-    return {
-        "public_keys": lambda device: curve.public_keys(secrets, device=device),
-        "exchange": lambda device: curve.exchange(secrets, others, device=device),
-        "sign": lambda device: curve.sign(secrets, messages, device=device),
-        "verify": lambda device: curve.verify(keys, signatures, messages, device=device),
+    public: dict[str, Callable[[str], Any]] = {
+        "public_keys": lambda device: curve.public_keys(secrets, device=device)
     }
+    exchange = {"exchange": lambda device: curve.exchange(secrets, others, device=device)}
+    if curve == ecc.X25519:
+        return public | exchange
+    few_messages = np.random.default_rng(1).integers(0, 256, (DISTINCT, 32), dtype=np.uint8)
+    messages = tiled(few_messages, items)
+    signatures = tiled(curve.sign(few_secrets, few_messages, device="cpu"), items)
+    return (
+        public
+        | ({} if curve == ecc.ED25519 else exchange)
+        | {
+            "sign": lambda device: curve.sign(secrets, messages, device=device),
+            "verify": lambda device: curve.verify(keys, signatures, messages, device=device),
+            "msm": lambda device: curve.msm(secrets, keys, device=device),
+        }
+    )
 
 
 def measured(call: Callable[[str], Any], device: str, repetitions: int) -> tuple[float, float, Any]:

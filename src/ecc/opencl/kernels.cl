@@ -98,7 +98,7 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
   mm_pair pair = {{c->f.one, c->f.one}, {u, c->f.one}};
   mm_field_small(&pair.low.z, 0);
   const mm_source k = {MM_ROW(const uint, job->scalar, item), MM_ROW_WORDS, 0};
-  uint swapped = 0;
+  uint swapped = 0;  // a mask: whether pair.high is the multiple so far
 #pragma unroll 1
   for (uint bit = MM_FIELD_BITS; bit > 0; --bit) {
     const uint mask = mm_opaque(0 - mm_bits(k, bit - 1, 1));
