@@ -241,10 +241,13 @@ class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Ar
     Columns::template unroll<0, kSplit ? 1 : 2>([&](auto i) MANYMOD_INLINE_STEP {
       const Vector digit = kSplit ? top : i.kValue == 0 ? top & C::kMask : top >> w;
       Columns::template unroll<0, 2>([&](auto k) MANYMOD_INLINE_STEP {
-        if constexpr (kShortTop && kTopFold[k.kValue] != 0) {
-          Arch::multiply_add_low(low[k.kValue], digit, Columns::broadcast(kTopFold[k.kValue]));
-        } else if constexpr (kTopFold[k.kValue] != 0) {
-          Arch::multiply_add(low + i.kValue + k.kValue, digit, Columns::broadcast(kTopFold[k.kValue]));
+        if constexpr (kTopFold[k.kValue] != 0) {
+          const Vector factor = Columns::broadcast(kTopFold[k.kValue]);
+          if constexpr (kShortTop) {
+            Arch::multiply_add_low(low[i.kValue + k.kValue], digit, factor);
+          } else {
+            Arch::multiply_add(low + i.kValue + k.kValue, digit, factor);
+          }
         }
       });
     });
