@@ -60,14 +60,14 @@ GpuEngine::SumShape GpuEngine::sum_shape(std::size_t bits, ItemRange items) cons
 }
 
 void GpuEngine::add_up(const RowCall& call, ItemRange items, const StopToken& stop) const {
-  const auto [terms, shape] = sum_shape(8 * curve().scalar_bytes(), items);
-  ChunkSums sums(curve(), shape);
+  const SumShape shape = sum_shape(8 * curve().scalar_bytes(), items);
+  ChunkSums sums(curve(), shape.buckets);
   ChunkedWork work{RowQueue::bytes(curve(), call), Secrecy::none, {}, kSumItems};
-  BucketQueue::add_bytes(work.bytes, curve(), kernels_, shape, terms);
-  work.start = [this, &call, &sums, &shape = shape](Chunk& chunk, const Turn& turn) {
+  BucketQueue::add_bytes(work.bytes, curve(), kernels_, shape.buckets, shape.terms);
+  work.start = [this, &call, &sums, &shape](Chunk& chunk, const Turn& turn) {
     const RowQueue::Operands operands = RowQueue::upload(call, chunk);
     PowerSums& to = sums.of({chunk.first(), chunk.first() + chunk.count()});
-    RowQueue(turn(), curve(), chunk, operands).add_up(call, shape, to);
+    RowQueue(turn(), curve(), chunk, operands).add_up(call, shape.buckets, to);
   };
   const std::size_t end = run(PointOperation::sum, items, work, stop);
   std::fill(call.done + end, call.done + items.end, std::uint8_t{0});
