@@ -6,18 +6,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _arrow, _core
 from manymod._series import Column, open_column
+from manymod.errors import Status
 from manymod.intarray import refuse_mask
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "Items",
     "Kind",
+    "Results",
     "bytes_answer",
     "check_out",
     "common_count",
@@ -193,6 +198,28 @@ def check_out(out: Any, kind: Kind, count: int, width: int) -> None:
         raise ValueError(f"out must be uint8[{count}, {width}]")
     elif not out.flags.writeable:
         raise ValueError("out is read-only")
+
+
+class Results:
+    """Results of a call while they are made: rows, their sizes and statuses.
+
+    `sized`: whether the sizes are wanted; without them, results of one size are written faster.
+    """
+
+    def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None, *, sized: bool) -> None:
+        self.rows = np.zeros((count, width), np.uint8) if out is None else out
+        self.sizes = np.zeros(count, np.uint64) if sized else None
+        self.status = np.full(count, Status.NOT_COMPUTED, np.uint8)
+
+    def part(self, count: int) -> Self:
+        """Room for some of the results, for `put`."""
+        return type(self)(count, self.rows.shape[1], None, sized=self.sizes is not None)
+
+    def put(self, present: NDArray[np.intp], part: Self) -> None:
+        """Take the results of the items `present`."""
+        self.rows[present], self.status[present] = part.rows, part.status
+        if self.sizes is not None and part.sizes is not None:
+            self.sizes[present] = part.sizes
 
 
 def bytes_answer(

@@ -14,6 +14,7 @@ from manymod import _core
 from manymod._byte_items import (
     Items,
     Kind,
+    Results,
     bytes_answer,
     check_out,
     common_count,
@@ -282,16 +283,8 @@ def _arguments(
     )
 
 
-class _Batch:
-    """Results of a call while they are made: rows, their sizes and statuses.
-
-    `sized`: whether the sizes are wanted; without them, results of one size are written faster.
-    """
-
-    def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None, *, sized: bool) -> None:
-        self.rows = np.zeros((count, width), np.uint8) if out is None else out
-        self.sizes = np.zeros(count, np.uint64) if sized else None
-        self.status = np.full(count, Status.NOT_COMPUTED, np.uint8)
+class _Batch(Results):
+    """The results of a call, which it computes."""
 
     def run(
         self,
@@ -309,14 +302,12 @@ class _Batch:
             count, rows, sizes, status = len(self.rows), self.rows, self.sizes, self.status
             code = handle.run(op, scheme, count, *arguments, rows, sizes, None, status, progress)
             return code != _core.MM_OK
-        part = _Batch(len(present), self.rows.shape[1], None, sized=self.sizes is not None)
+        part = self.part(len(present))
         taken = {name: operand.take(present) for name, operand in given.items()}
         indices = curves if curves is None or curves.ndim == 0 else curves[present]
         try:
             bad = part.run(handle, op, scheme, taken, indices, None, progress)
-            self.rows[present], self.status[present] = part.rows, part.status
-            if self.sizes is not None and part.sizes is not None:
-                self.sizes[present] = part.sizes
+            self.put(present, part)
         finally:
             part.rows.fill(0)
             for name in _SECRETS & taken.keys():

@@ -13,6 +13,7 @@ from manymod import _core
 from manymod._byte_items import (
     Items,
     Kind,
+    Results,
     bytes_answer,
     check_out,
     common_count,
@@ -212,16 +213,8 @@ class KeyCalls:
         return result
 
 
-class _Batch:
-    """Results of a call while they are made: rows, their sizes and statuses.
-
-    `sized`: whether the sizes are wanted; without them, results of one size are written faster.
-    """
-
-    def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None, *, sized: bool) -> None:
-        self.rows = np.zeros((count, width), np.uint8) if out is None else out
-        self.sizes = np.zeros(count, np.uint64) if sized else None
-        self.status = np.full(count, Status.NOT_COMPUTED, np.uint8)
+class _Batch(Results):
+    """The results of a call, which it computes."""
 
     def run(
         self,
@@ -238,12 +231,10 @@ class _Batch:
             keys = broadcast(indices, len(self.rows))
             arguments = (given.block, given.offsets, self.rows, self.sizes, self.status)
             return handle.run(op, padding, len(self.rows), keys, *arguments, progress) == _core.MM_ERR_ITEMS
-        part = _Batch(len(present), self.rows.shape[1], None, sized=self.sizes is not None)
+        part = self.part(len(present))
         try:
             bad = part.run(handle, op, padding, given.take(present), taken(indices, present), None, progress)
-            self.rows[present], self.status[present] = part.rows, part.status
-            if self.sizes is not None and part.sizes is not None:
-                self.sizes[present] = part.sizes
+            self.put(present, part)
         finally:
             part.rows.fill(0)
         return bad

@@ -73,16 +73,28 @@ std::string GpuEngine::find_wrong_ladder(std::size_t gpu) const {
   return found == expected ? "" : "points";
 }
 
+std::string GpuEngine::find_wrong_sum(std::size_t gpu) const {
+  const KnownOperands known(*host_);
+  const ItemRange terms = known.terms();
+  AnsweredPoints found(curve(), known.items().size()), expected(found);
+  host_->sum(expected.results(), known.factors(), known.term_points(), terms, {});
+  const std::vector<std::uint8_t> good(terms.end, 1);
+  const SumShape shape = sum_shape(curve().order_bits, terms);
+  ChunkSums sums(curve(), shape.buckets);
+  std::size_t done = 0;
+  workers_[gpu]->run(done, terms.end, sum_work(sums, shape, known.factors(), known.term_points(), good), {});
+  sums.add_up(found.results(), *host_, terms);
+  return found == expected ? "" : "points";
+}
+
 std::string GpuEngine::find_wrong(std::size_t gpu, PointOperation operation) const {
   if (operation == PointOperation::ladder) return find_wrong_ladder(gpu);
+  if (operation == PointOperation::sum) return find_wrong_sum(gpu);
   const KnownOperands known(*host_);
-  ItemRange items = known.items();
+  const ItemRange items = known.items();
   const NumberRows u = known.u(), v = known.v();
   const PointRows points = known.points();
   AnsweredPoints found(curve(), items.size()), expected(found);
-  const std::vector<std::uint8_t> good(known.terms().end, 1);
-  const SumShape shape = sum_shape(curve().order_bits, known.terms());
-  ChunkSums sums(curve(), shape.buckets);
   ChunkedWork work;
   switch (operation) {
     case PointOperation::multiply_base:
@@ -101,18 +113,12 @@ std::string GpuEngine::find_wrong(std::size_t gpu, PointOperation operation) con
       host_->add(expected.results(), points, known.second(), items);
       work = chunked(false, add_work(found.results(), points, known.second()));
       break;
-    case PointOperation::sum:
-      items = known.terms();
-      host_->sum(expected.results(), known.factors(), known.term_points(), items, {});
-      work = sum_work(sums, shape, known.factors(), known.term_points(), good);
-      break;
     default:
       host_->check(expected.flags.data(), known.candidates(), items);
       work = chunked(false, check_work(found.flags.data(), known.candidates()));
   }
   std::size_t done = 0;
   workers_[gpu]->run(done, items.end, work, {});
-  if (operation == PointOperation::sum) sums.add_up(found.results(), *host_, items);
   return found == expected ? "" : "points";
 }
 

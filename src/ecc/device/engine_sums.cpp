@@ -27,7 +27,7 @@ bool GpuEngine::adds_points(PointOperation operation) const {
 }
 
 void GpuEngine::add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const {
-  // On Edwards curves the sums may be secret.
+  // Where kernels of whole schemes are, sums on Edwards curves, which have no infinity, may be secret.
   const bool here = items.size() >= kFewestSums && r.infinity != nullptr && adds_points(PointOperation::add);
   const std::size_t done = here ? run(PointOperation::add, items, false, {}, add_work(r, p, q)) : items.begin;
   replace_infinite(r, p, q, limbs(), {items.begin, done});

@@ -120,6 +120,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   void test(std::size_t gpu, PointOperation operation) const;
   [[nodiscard]] std::string find_wrong(std::size_t gpu, PointOperation operation) const;
   [[nodiscard]] std::string find_wrong_ladder(std::size_t gpu) const;
+  [[nodiscard]] std::string find_wrong_sum(std::size_t gpu) const;
 
   /// Computes items on the GPU that would be ready first, and on the next one what it fails to. Returns the
   /// first item that was not computed: items.end; or where all GPUs failed or `stop` was requested, an

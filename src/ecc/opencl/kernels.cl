@@ -76,15 +76,6 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
 }
 
 #elif defined(MM_PART_ladder)
-// Swaps both points of a ladder where the mask is set.
-static void mm_swap_where(mm_pair* r, uint mask) {
-  const mm_ladder_point low = r->low;
-  mm_field_select(&r->low.x, &r->high.x, mask);
-  mm_field_select(&r->low.z, &r->high.z, mask);
-  mm_field_select(&r->high.x, &low.x, mask);
-  mm_field_select(&r->high.z, &low.z, mask);
-}
-
 // u of k P from u of P, as X / Z, for the lowest MM_FIELD_BITS bits of k (RFC 7748, section 5). Timing: constant.
 __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
   const uint item = (uint)get_global_id(0);
@@ -105,7 +96,8 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
     mm_step_ladder(&pair, mask ^ swapped, &u, c);
     swapped = mask;
   }
-  mm_swap_where(&pair, swapped);
+  mm_field_select(&pair.low.x, &pair.high.x, swapped);
+  mm_field_select(&pair.low.z, &pair.high.z, swapped);
   __global uint* const result = MM_AT(uint, job->result);
   mm_store_element(MM_COORDINATE(result, 0, job->count, item), &pair.low.x, &c->f);
   mm_store_element(MM_COORDINATE(result, 2, job->count, item), &pair.low.z, &c->f);
