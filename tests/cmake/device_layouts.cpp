@@ -14,7 +14,7 @@ int main() {
   namespace curves = manymod::ecc::device;
   std::printf("{");
   // A kernel of a technique is named after its shape, or after the width of its moduli.
-  for (const char* const kernels : {"*_[0-9]*x[0-9]*", "rns_[0-9]*"}) {
+  for (const char* const kernels : {"*_[0-9]*x[0-9]*", "rns_[0-9]*", "cox_rower_*"}) {
     std::printf("\"%s\": {\"public\": [%zu, %zu], \"true\": [%zu]},\n", kernels, offsetof(ProgramJob, steps),
                 offsetof(ProgramJob, claimed), offsetof(ProgramJob, scan));
   }

@@ -88,4 +88,28 @@ def mixed_radix() -> Picture:
     return picture
 
 
-RESIDUES = {"rns_warp": rns_warp, "rns_extension": rns_extension, "mixed_radix": mixed_radix}
+def cox_rower() -> Picture:
+    """An extension of the base by a block: channels of two threads, and what they exchange."""
+    picture = Picture(640, 330, "A base extension by the threads of a block, two for each channel")
+    picture.words(24, 30, "Coordinates of one number in shared memory, one of each channel", style="bold")
+    for channel in range(8):
+        picture.box(24 + channel * 74, 44, 66, 28, "orange", f"xi{channel + 1}", "small")
+    for channel in range(4):
+        left = 24 + channel * 148
+        picture.line([(left + 66, 72), (left + 66, 104)], arrow=True)
+        picture.words(left + 66, 122, f"channel {channel + 1}", "middle", "dim small")
+        for thread, terms in enumerate(("xi1 .. xi4", "xi5 .. xi8")):
+            picture.box(left, 132 + thread * 36, 132, 28, "blue", f"terms of {terms}", "small")
+        picture.line([(left + 66, 200), (left + 66, 220)], arrow=True)
+        picture.box(left, 220, 132, 28, "green", "residue: sum", "small")
+    picture.words(24, 280, "Threads keep their constants in registers and add up their terms; a shuffle")
+    picture.words(24, 304, "joins the two sums. A Montgomery multiplication has two such extensions.")
+    return picture
+
+
+RESIDUES = {
+    "rns_warp": rns_warp,
+    "rns_extension": rns_extension,
+    "mixed_radix": mixed_radix,
+    "cox_rower": cox_rower,
+}

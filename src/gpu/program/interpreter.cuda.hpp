@@ -17,7 +17,9 @@ namespace manymod::gpu {
 
 /// The table of a launch. For j a multiple of kChunk, the lane words j .. j + kChunk - 1 of slot e of thread
 /// i of the launch are at words[(e lane_words + j) threads + i kChunk ..]: lanes read chunks of up to 16
-/// bytes, and neighbouring lanes read neighbouring chunks.
+/// bytes, and neighbouring lanes read neighbouring chunks. Where c lanes hold the same part of an element
+/// (copies_of), element c e + k takes the place of thread k of the c in slot e; all of them write it, so that
+/// each may read it without waiting for the others.
 struct Table {
   std::uint32_t* words = nullptr;  ///< aligned to 16 bytes
   std::uint32_t threads = 1;
@@ -28,8 +30,9 @@ template <ProgramMultiplier Multiplier>
 class Interpreter {
   using Element = typename Multiplier::Element;
   static constexpr unsigned kLaneWords = Multiplier::kLaneWords;
-  // Table elements that are loaded together; a table has at least 2.
-  static constexpr unsigned kScanned = kLaneWords <= 16 ? 2 : 1;
+  static constexpr unsigned kCopies = copies_of<Multiplier>();
+  // Table elements that a lane loads together; a table has at least 2.
+  static constexpr unsigned kScanned = kCopies > 1 ? 4 : kLaneWords <= 16 ? 2 : 1;
 
  public:
   static constexpr unsigned kChunk = kLaneWords % 4 == 0 ? 4 : kLaneWords % 2 == 0 ? 2 : 1;  ///< see Table
@@ -43,6 +46,7 @@ class Interpreter {
         job_(job),
         table_(elements(table.words, table.threads, table.thread)),
         comb_(elements(job.comb, job.comb_threads, group.lane())),
+        copy_(kCopies > 1 ? group.lane() % kCopies : 0),
         item_(item) {}
 
   /// Runs the steps. `keep`: whether the result is stored; false for a group that repeats another group's
@@ -88,20 +92,21 @@ class Interpreter {
     std::size_t element_step;  // words from one element to the next
 
     MM_DEVICE Word* chunk(std::uint32_t element, unsigned j) const {
-      return words + element * element_step + j / kChunk * chunk_step;
+      return words + element / kCopies * element_step + element % kCopies * kChunk + j / kChunk * chunk_step;
     }
   };
 
   template <class Word>
   MM_DEVICE static Elements<Word> elements(Word* words, std::uint32_t threads, std::uint32_t thread) {
-    return {words == nullptr ? nullptr : words + std::size_t{thread} * kChunk, std::size_t{threads} * kChunk,
-            std::size_t{threads} * kLaneWords};
+    return {words == nullptr ? nullptr : words + std::size_t{thread} / kCopies * kCopies * kChunk,
+            std::size_t{threads} * kChunk, std::size_t{threads} * kLaneWords};
   }
 
   Multiplier multiplier_;
   const ProgramJob& job_;
   Elements<std::uint32_t> table_;
   Elements<const std::uint32_t> comb_;
+  std::uint32_t copy_;  // which of the lanes that hold the same part this one is
   std::uint32_t item_;
 
   MM_DEVICE Element read(const Step& step) const {
@@ -144,8 +149,14 @@ class Interpreter {
     }
   }
 
+  /// e, or the last of a digit's elements if e is beyond it: steps read more elements than short digits have.
+  MM_DEVICE static std::uint32_t nearest(std::uint32_t e, const Digit& digit) {
+    const std::uint32_t last = (1u << digit.count) - 1;
+    return e < last ? e : last;
+  }
+
   /// Element `first` + the digit. If job.scan, in constant time: reads all elements that the digit may
-  /// select, at addresses that do not depend on the digit.
+  /// select, at addresses that do not depend on the digit. Lanes that hold the same part share the elements.
   template <class Word>
   MM_DEVICE Element chosen(const Elements<Word>& from, std::uint32_t first, const Digit& digit) const {
     const std::uint32_t wanted = digit_value(digit, job_.operands[digit.exponent].at(item_));
@@ -155,13 +166,15 @@ class Interpreter {
     for (unsigned j = 0; j < kLaneWords; ++j) sum[j] = 0;
     // kScanned at a time, so that their loads overlap.
     MM_ROLLED
-    for (std::uint32_t e = 0; e < (1u << digit.count); e += kScanned) {
+    for (std::uint32_t next = copy_; next < (1u << digit.count); next += kScanned * kCopies) {
       MM_UNROLL
       for (std::uint32_t i = 0; i < kScanned; ++i) {
-        const std::uint32_t mask = cuda::opaque(0 - static_cast<std::uint32_t>(e + i == wanted));
+        const std::uint32_t e = next + i * kCopies;
+        const std::uint32_t mask = cuda::opaque(0 - static_cast<std::uint32_t>(e == wanted));
+        const std::uint32_t at = first + (kCopies == 1 ? e : nearest(e, digit));
         MM_UNROLL
         for (unsigned j = 0; j < kLaneWords; j += kChunk) {
-          const cuda::Chunk<kChunk> chunk = cuda::load_chunk<kChunk>(from.chunk(first + e + i, j));
+          const cuda::Chunk<kChunk> chunk = cuda::load_chunk<kChunk>(from.chunk(at, j));
           MM_UNROLL
           for (unsigned k = 0; k < kChunk; ++k) sum[j + k] |= chunk.word[k] & mask;
         }
@@ -169,7 +182,10 @@ class Interpreter {
     }
     Element r;
     MM_UNROLL
-    for (unsigned j = 0; j < kLaneWords; ++j) Multiplier::set_lane_word(r, j, sum[j]);
+    for (unsigned j = 0; j < kLaneWords; ++j) {
+      if constexpr (kCopies > 1) sum[j] = multiplier_.joined_copies(sum[j]);
+      Multiplier::set_lane_word(r, j, sum[j]);
+    }
     return r;
   }
 };

@@ -2,12 +2,13 @@
 // The kernel of one shape of a multiplier. A technique's kernels.cu lists its shapes with MM_DEVICE_KERNEL.
 #pragma once
 
+#include "arch/cuda/block_group.cuda.hpp"
 #include "arch/cuda/thread_group.cuda.hpp"
 #include "gpu/program/interpreter.cuda.hpp"
 
 namespace manymod::gpu {
 
-extern __shared__ std::uint32_t shared_words[];
+extern __shared__ __align__(16) std::uint32_t shared_words[];
 
 inline constexpr std::uint32_t kWarp = 32;
 
@@ -43,6 +44,19 @@ __device__ __forceinline__ void run_program(const ProgramJob& job) {
   }
 }
 
+/// For multipliers whose group is a block: blocks share the items by a grid-stride loop. All take the same
+/// time.
+template <class Group, class Multiplier>
+__device__ __forceinline__ void run_program_by_blocks(const ProgramJob& job) {
+  const Group group;
+  const LaneMemory memory{shared_words, 1};
+  const Table table{job.table, gridDim.x * Group::kSize, blockIdx.x * Group::kSize + group.lane()};
+#pragma unroll 1
+  for (std::uint32_t item = blockIdx.x; item < job.count; item += gridDim.x) {
+    Interpreter<Multiplier>(group, memory, job, table, item).run(true);
+  }
+}
+
 }  // namespace manymod::gpu
 
 /// Defines the kernel `name` for `Technique::Multiplier` with kThreads threads per instance and kPerThread
@@ -52,4 +66,13 @@ __device__ __forceinline__ void run_program(const ProgramJob& job) {
       name(const __grid_constant__ manymod::gpu::ProgramJob job) {                            \
     using Group = manymod::cuda::ThreadGroup<kThreads>;                                       \
     manymod::gpu::run_program<Group, manymod::Technique::Multiplier<Group, kPerThread>>(job); \
+  }
+
+/// Defines the kernel `name` for `Technique::Multiplier` with blocks of kThreads threads, each of which
+/// computes one instance; kBlocks of them are resident on a multiprocessor.
+#define MM_BLOCK_KERNEL(name, Technique, kThreads, kPerThread, kBlocks)                                 \
+  extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)                                       \
+      name(const __grid_constant__ manymod::gpu::ProgramJob job) {                                      \
+    using Group = manymod::cuda::BlockGroup<kThreads>;                                                  \
+    manymod::gpu::run_program_by_blocks<Group, manymod::Technique::Multiplier<Group, kPerThread>>(job); \
   }

@@ -10,6 +10,9 @@
 //     static constexpr unsigned kRadixBits;    // R = 2^kRadixBits; 0 if R is not a power of two
 //     static constexpr unsigned kLaneWords;    // 32-bit words of one lane's part of an element
 //     static constexpr unsigned kSharedWords;  // 32-bit words of working memory per lane
+//     static constexpr unsigned kCopies;       // optional, 1 if missing: that many neighbouring lanes hold
+//     the
+//                                              // same part of an element
 //     struct Element;                          // one lane's part of a number
 //
 //     // In: n odd, 1 < n < 2^(32 kWords). `memory`: kSharedWords words that belong to this lane.
@@ -31,6 +34,8 @@
 //     // Word j of this lane's part, 0 <= j < kLaneWords: how elements are kept in tables.
 //     static std::uint32_t lane_word(const Element& a, unsigned j);
 //     static void set_lane_word(Element& a, unsigned j, std::uint32_t word);
+//     // With kCopies: the bitwise or of the words of the lanes that hold the same part.
+//     std::uint32_t joined_copies(std::uint32_t word) const;
 //   };
 //
 // Ranges: from_words, mul and sqr return numbers that mul and sqr accept; each technique states its own
@@ -78,5 +83,15 @@ template <class M>
 concept RefusingMultiplier = requires(const M& m) {
   { m.refused() } -> std::same_as<bool>;
 };
+
+/// How many neighbouring lanes hold the same part of an element.
+template <class M>
+constexpr unsigned copies_of() {
+  if constexpr (requires { M::kCopies; }) {
+    return M::kCopies;
+  } else {
+    return 1;
+  }
+}
 
 }  // namespace manymod::gpu

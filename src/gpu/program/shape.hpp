@@ -31,6 +31,9 @@ struct Shape {
   /// Whether each block's part of a launch's table is contiguous, in the order of the blocks, so that another
   /// launch, of some of the blocks, can go on with it.
   bool tables_by_block = false;
+  /// The cost of reading a table element in constant time, in multiplications, as measured; 0: as
+  /// window_choice.hpp estimates it.
+  double scan_cost = 0;
 
   /// Table slots that follow the program's slots; `scan`: in constant time.
   [[nodiscard]] constexpr unsigned more_slots(bool scan) const {

@@ -28,6 +28,7 @@ inline double scan_cost(const Shape& shape, std::size_t tables) {
   constexpr unsigned kLargeGroup = 4;
   constexpr std::size_t kCachedBytes = std::size_t{32} << 20;
   constexpr std::size_t kUsualTable = 16;  // elements
+  if (shape.scan_cost > 0) return shape.scan_cost;
   if (shape.threads >= kLargeGroup) {
     const double words_of_digit = static_cast<double>(shape.lane_words) / shape.per_thread;
     return kScanCostOfWords * words_of_digit / shape.words;

@@ -37,7 +37,7 @@ struct SyncPoint {
 /// The lanes of a warp and the values they exchange.
 class Lockstep {
  public:
-  static constexpr unsigned kMaxLanes = 32;
+  static constexpr unsigned kMaxLanes = 640;
   static constexpr std::size_t kMaxValue = 8;
   using Value = std::array<std::byte, kMaxValue>;
 
@@ -95,7 +95,7 @@ class Lockstep {
 /// cuda::ThreadGroup.
 template <unsigned kThreads>
 class LockstepGroup {
-  static_assert(kThreads >= 1 && kThreads <= Lockstep::kMaxLanes && (kThreads & (kThreads - 1)) == 0);
+  static_assert(kThreads >= 1 && kThreads <= 32 && (kThreads & (kThreads - 1)) == 0);
 
  public:
   static constexpr unsigned kSize = kThreads;

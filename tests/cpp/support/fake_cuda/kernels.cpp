@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -11,6 +13,8 @@
 #include "gpu/kernels/residue_item.cuda.hpp"
 #include "gpu/kernels/rows.cuda.hpp"
 #include "gpu/program/interpreter.cuda.hpp"
+#include "modmul/cox_rower/multiplier.cuda.hpp"
+#include "modmul/cox_rower/shapes.cuda.hpp"
 #include "modmul/division32/item.cuda.hpp"
 #include "modmul/division32/shapes.cuda.hpp"
 #include "modmul/division32/term_item.cuda.hpp"
@@ -22,6 +26,7 @@
 #include "support/fake_cuda/ecc_kernels.hpp"
 #include "support/fake_cuda/rns_kernels.hpp"
 #include "support/lockstep.hpp"
+#include "support/lockstep_block.hpp"
 
 namespace fake_cuda {
 namespace {
@@ -81,6 +86,27 @@ void run_program(const Launch& launch, void** parameters) {
         const std::uint32_t index = first + of_warp * kThreads + group.lane();
         const Thread thread{index, launch.grid * launch.block, shared.of(index % launch.block)};
         run_thread<Multiplier<Group, kPerThread>>(group, job, thread);
+      });
+    }
+  }
+}
+
+/// run_program_by_blocks of gpu/program/kernel.cuh.
+template <unsigned kThreads, unsigned kBits>
+void run_blocks(const Launch& launch, void** parameters) {
+  using Group = test::LockstepBlock<kThreads>;
+  using Multiplier = cox_rower::Multiplier<Group, kBits>;
+  const auto& job = argument<gpu::ProgramJob>(parameters);
+  if (launch.block != kThreads ||
+      launch.shared_bytes < kThreads * Multiplier::kSharedWords * sizeof(std::uint32_t)) {
+    throw std::logic_error("a block of " + std::to_string(launch.block) + " threads");
+  }
+  std::vector<cuda::Chunk<4>> shared(launch.shared_bytes / sizeof(cuda::Chunk<4>));
+  for (std::uint32_t block = 0; block < launch.grid; ++block) {
+    for (std::uint32_t item = block; item < job.count; item += launch.grid) {
+      test::run_lockstep_block<kThreads>([&](const Group& group) {
+        const gpu::Table table{job.table, launch.grid * kThreads, block * kThreads + group.lane()};
+        gpu::Interpreter<Multiplier>(group, LaneMemory{shared.front().word, 1}, job, table, item).run(true);
       });
     }
   }
@@ -165,6 +191,9 @@ void install_kernels() {
 #define SHAPE(threads, per_thread, block, blocks) \
   add_kernel("dpf52_" #threads "x" #per_thread, &run_program<dpf52::Multiplier, threads, per_thread>);
   MM_DPF52_SHAPES(SHAPE)
+#undef SHAPE
+#define SHAPE(threads, bits, blocks) add_kernel("cox_rower_" #bits, &run_blocks<threads, bits>);
+  MM_COX_ROWER_SHAPES(SHAPE)
 #undef SHAPE
 #define KERNELS(name, run, threads, per_thread, product)                                                  \
   add_kernel("division32_" name "_" #threads "x" #per_thread, &run<threads, per_thread, false, product>); \

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA kernels of technique cox_rower.
+#pragma once
+
+#include <span>
+
+#include "gpu/engine/technique.hpp"
+
+namespace manymod::cox_rower {
+
+std::span<const gpu::Technique> cuda_forms();
+
+}  // namespace manymod::cox_rower

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// The multiplier of cox_rower on the host: products, powers by the library's programs, and refused moduli.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "gpu/program/programs.hpp"
+#include "modexp/windows.hpp"
+#include "support/brief.hpp"
+#include "support/cox_rower.hpp"
+#include "support/device_program_tests.hpp"
+
+namespace manymod::test {
+namespace {
+
+/// Canonical numbers of one item.
+struct Item {
+  Words n, base, exponent;
+};
+
+struct Outcome {
+  Words result;
+  bool refused = false;
+};
+
+/// The product of base B's primes.
+template <class Shape>
+Words radix_of() {
+  Words radix{1};
+  for (const std::uint32_t m : cox_rower::primes_of(Shape::kBases).b) radix = naive::multiply(radix, {m});
+  return sized(radix, significant_words(radix));
+}
+
+template <class Shape>
+class CoxRower : public testing::Test {
+ protected:
+  static constexpr unsigned kWords = Shape::kWords;
+
+  /// Checks that r is canonical and r divisor = dividend modulo n.
+  static void expect_quotient(const MontgomeryOracle& oracle, const Words& n, const GuardedResult& r,
+                              const Words& dividend, const Words& divisor) {
+    ASSERT_TRUE(r.guards_intact());
+    ASSERT_FALSE(naive::at_least(r.words(), n));
+    ASSERT_EQ(oracle.times(r.words(), divisor), dividend);
+  }
+
+  /// Checks products of x and y and squares of x: canonical, and divided by M_B as often as expected.
+  static void expect_products(const Words& n, const Words& x, const Words& y) {
+    GuardedResult product(kWords), square(kWords), last(kWords);
+    const MontgomeryOracle oracle(n, 32);
+    const Words y_residue = oracle.reduce(y);
+    ASSERT_TRUE(with_cox_rower<Shape>(n, [&](const auto& m) {
+      ASSERT_FALSE(m.refused());
+      const auto a = m.from_words(source_of(x)), b = m.from_words(source_of(y));
+      const auto one = m.from_words(WordSource{nullptr, 0, 1});
+      m.to_words(sink_of(product, kWords), m.mul(m.mul(a, b), one));
+      m.to_words(sink_of(square, kWords), m.mul(m.sqr(a), one));
+      m.to_words(sink_of(last, kWords), m.mul(a, m.from_words(source_of(y_residue))));
+    }));
+    const Words radix = radix_of<Shape>();
+    expect_quotient(oracle, n, product, oracle.times(x, y), oracle.times(radix, radix));
+    expect_quotient(oracle, n, square, oracle.times(x, x), oracle.times(radix, radix));
+    expect_quotient(oracle, n, last, oracle.times(x, y), oracle.reduce(radix));
+  }
+
+  /// `program` for one item, of which `slots` table slots are used.
+  static Outcome run(const gpu::Program& program, const Item& item) {
+    const MontgomeryOracle oracle(item.n, 32);
+    const Words radix = radix_of<Shape>(), start = oracle.times(radix, radix);
+    GuardedResult result(kWords);
+    DeviceTable<Shape> table(program.slots);
+    std::uint8_t refused = 0xee;
+    gpu::ProgramJob job;
+    job.steps = program.steps.data();
+    job.step_count = static_cast<std::uint32_t>(program.steps.size());
+    job.count = 1;
+    job.scan = program.scan;
+    job.modulus = {item.n.data(), kWords, kWords};
+    job.start = {start.data(), kWords, kWords};
+    job.operands[0] = {item.base.data(), kWords, kWords};
+    job.operands[1] = {item.exponent.data(), static_cast<std::uint32_t>(item.exponent.size()), 0};
+    job.result = result.data();
+    job.result_width = kWords;
+    job.constants = Shape::constants();
+    job.refused = &refused;
+    GuardedBlock<Shape> block;
+    run_lockstep_block<Shape::kThreads>([&](typename Shape::Group group) {
+      gpu::Interpreter<typename Shape::Multiplier>(group, block.memory(), job, table.of_lane(group.lane()), 0)
+          .run(true);
+    });
+    EXPECT_TRUE(result.guards_intact() && table.guards_intact() && block.guards_intact());
+    EXPECT_LE(refused, 1);
+    return {result.words(), refused != 0};
+  }
+
+  static bool is_refused(const Words& n) {
+    for (const std::uint32_t m : cox_rower::primes_of(Shape::kBases).b) {
+      if (naive::remainder(n, {m})[0] == 0) return true;
+    }
+    return false;
+  }
+};
+
+TYPED_TEST_SUITE_P(CoxRower);
+
+/// Extreme numbers, moduli much shorter than the shape among them.
+TYPED_TEST_P(CoxRower, Products) {
+  naive::Generator generate(31);
+  for (const Words& n : edge_moduli(generate, TestFixture::kWords, kBriefTests ? 1 : 4)) {
+    if (this->is_refused(n)) continue;
+    const std::vector<Words> operands = edge_operands(generate, n, 1);
+    const Words all_ones(TestFixture::kWords, 0xffffffffu);
+    const std::size_t first = generate.below(operands.size());
+    this->expect_products(n, operands[first], operands[(first + 2) % operands.size()]);
+    this->expect_products(n, all_ones, all_ones);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+/// All products modulo small numbers.
+TYPED_TEST_P(CoxRower, SmallModuli) {
+  const Words radix = radix_of<TypeParam>();
+  for (const std::uint32_t n : {3U, 5U, 7U}) {
+    const Words modulus = word_number(n, TestFixture::kWords);
+    const std::uint32_t m_b = MontgomeryOracle(modulus, 32).reduce(radix)[0];
+    std::vector<GuardedResult> results(std::size_t{n} * n, GuardedResult(TestFixture::kWords));
+    ASSERT_TRUE(with_cox_rower<TypeParam>(modulus, [&](const auto& m) {
+      for (std::uint32_t i = 0; i < n * n; ++i) {
+        const auto x = m.from_words(WordSource{nullptr, 0, i / n});
+        m.to_words(sink_of(results[i], TestFixture::kWords),
+                   m.mul(x, m.from_words(WordSource{nullptr, 0, i % n})));
+      }
+    }));
+    for (std::uint32_t i = 0; i < n * n; ++i) {
+      const Words r = results[i].words();
+      ASSERT_EQ(r, word_number(r[0] % n, TestFixture::kWords));
+      ASSERT_EQ(r[0] * m_b % n, (i / n) * (i % n) % n);
+    }
+  }
+}
+
+/// Powers by the library's programs: fixed windows in constant and in variable time, sliding windows of one
+/// exponent, and windows of one bit, whose tables have fewer elements than a step of a selection reads.
+TYPED_TEST_P(CoxRower, Powers) {
+  naive::Generator generate(32);
+  const std::vector<Words> moduli = edge_moduli(generate, TestFixture::kWords, 2);
+  const unsigned wanted = TypeParam::kThreads < 200 ? 2 : 1;
+  unsigned checked = 0;
+  for (std::size_t i = 2; i < moduli.size() && checked < wanted; ++i) {
+    if (this->is_refused(moduli[i])) continue;
+    const Item item{moduli[i], edge_words(generate, TestFixture::kWords), edge_words(generate, 2)};
+    const MontgomeryOracle oracle(item.n, 32);
+    const Words expected = oracle.power(oracle.reduce(item.base), item.exponent);
+    const naive::Limbs exponent = naive::limbs(item.exponent, 1);
+    const std::vector<gpu::Program> programs = {
+        gpu::fixed_window_program(0, 64, 1, true), gpu::fixed_window_program(0, 64, 5, true),
+        gpu::fixed_window_program(0, 64, 4, false),
+        gpu::sliding_window_program(0, sliding_schedule(exponent, 1)),
+        gpu::sliding_window_program(0, best_sliding_schedule(exponent))};
+    for (const gpu::Program& program : programs) {
+      const Outcome outcome = this->run(program, item);
+      ASSERT_FALSE(outcome.refused);
+      ASSERT_EQ(outcome.result, expected);
+    }
+    ++checked;
+  }
+  EXPECT_EQ(checked, wanted);
+}
+
+/// A modulus that shares a factor with M_B is refused, one that shares a factor with M_A is not.
+TYPED_TEST_P(CoxRower, ModuliThatShareAFactorAreRefused) {
+  const cox_rower::Primes primes = cox_rower::primes_of(TypeParam::kBases);
+  naive::Generator generate(33);
+  Words cofactor = sized(edge_words(generate, TestFixture::kWords - 1), TestFixture::kWords - 1);
+  cofactor[0] |= 1;
+  const auto refuses = [&](std::uint32_t factor) {
+    const Words n = sized(naive::multiply(cofactor, {factor}), TestFixture::kWords);
+    const Item item{n, word_number(3, TestFixture::kWords), {5}};
+    return this->run(gpu::fixed_window_program(0, 3, 2, false), item).refused;
+  };
+  EXPECT_TRUE(refuses(primes.b.front()));
+  EXPECT_TRUE(refuses(primes.b.back()));
+  EXPECT_FALSE(refuses(primes.a.front()));
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CoxRower, Products, SmallModuli, Powers, ModuliThatShareAFactorAreRefused);
+
+// Sanitizers multiply the time of each shape.
+#if defined(MANYMOD_SANITIZED)
+using Shapes = testing::Types<CoxRowerShape<64, 512>, CoxRowerShape<96, 1024>>;
+#else
+using Shapes = testing::Types<CoxRowerShape<64, 512>, CoxRowerShape<96, 1024>, CoxRowerShape<128, 1536>,
+                              CoxRowerShape<288, 2048>, CoxRowerShape<224, 3072>, CoxRowerShape<608, 4096>>;
+#endif
+INSTANTIATE_TYPED_TEST_SUITE_P(CoxRower, CoxRower, Shapes, CoxRowerNames);
+
+}  // namespace
+
+// Only the table of the header is used here.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DeviceProgram);
+
+}  // namespace manymod::test
