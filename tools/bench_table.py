@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a report of `manymod bench` or of its commands cpu, ecc and elementwise as a Markdown table.
+"""Prints a report as a Markdown table.
+
+Reports are those of `manymod bench`, of its commands cpu, ecc and elementwise, and of gpu_curves.py.
 
 python tools/bench_table.py bench/results/FILE.json
 """
@@ -159,7 +161,46 @@ def _millions(value: float) -> str:
     return f"{value / 1e6:.1f}" if value >= 1e7 else f"{value / 1e6:.2f}"
 
 
-RENDERERS = {"cpu": render_cpu, "ecc": render_ecc, "elementwise": render_elementwise}
+#: Of a row of gpu_curves.py, what names the operation and the batch.
+_GPU_CASE = ("curve", "same_as", "items", "scope")
+
+
+def render_gpu_curves(report: dict[str, Any]) -> str:
+    """The Markdown table of `bench/peers/gpu_curves.py`: millions of items a second.
+
+    A row for each operation of a peer, of the largest batch that manymod was measured with, too; and how many
+    times as fast manymod is.
+    """
+    own = {
+        tuple(row[name] for name in _GPU_CASE): row for row in report["rows"] if row["library"] == "manymod"
+    }
+    largest = max(items for _, _, items, _ in own)
+    headings = ["curve", "peer", "its operation", "its answers", "constant-time"]
+    columns = ["peer: kernels", "manymod", "ratio", "peer: calls", "manymod", "ratio"]
+    cases: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
+    for row in report["rows"]:
+        if row["library"] != "manymod" and row["items"] == largest:
+            cases.setdefault((row["curve"], row["library"], row["operation"]), {})[row["scope"]] = row
+    rows = [headings + columns, ["---"] * len(headings) + ["---:"] * len(columns)]
+    for case, scopes in cases.items():
+        first = next(iter(scopes.values()))
+        right = "right" if first["right"] else f"{first['wrong']} of {first['checked']} wrong"
+        cells = [*case, right, "yes" if first["constant_time"] else "no"]
+        for scope in ("kernels", "calls"):
+            row = scopes.get(scope)
+            mine = own.get(tuple({**first, "scope": scope}[name] for name in _GPU_CASE))
+            cells += [_millions(found["per_second"]) if found else "" for found in (row, mine)]
+            cells.append(_ratio(mine["per_second"] / row["per_second"]) if row and mine else "")
+        rows.append(cells)
+    return markdown(rows)
+
+
+RENDERERS = {
+    "cpu": render_cpu,
+    "ecc": render_ecc,
+    "elementwise": render_elementwise,
+    "gpu_curves": render_gpu_curves,
+}
 
 
 if __name__ == "__main__":

@@ -274,6 +274,7 @@ PERFORMANCE_TABLES = [
     ("powers_emerald_rapids", "render"),
     *((path.stem, "render_ecc") for path in sorted((ROOT / "bench/results").glob("ecc_cpu_*.json"))),
     ("elementwise_cpu_zen4", "render_elementwise"),
+    ("gpu_curves_h100", "render_gpu_curves"),
 ]
 
 

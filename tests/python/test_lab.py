@@ -147,6 +147,53 @@ def test_recipes_say_what_is_missing(machine: Machine) -> None:
     assert "absent" in absent["why"]
 
 
+@pytest.mark.parametrize(
+    ("row", "name", "runs"),
+    [
+        (
+            "peer/powmod/cgbn/256",
+            "cgbn",
+            [
+                {"operation": "power", "bits": 256, "wrong": [], "per_second": 5},
+                {"operation": "power", "bits": 256, "wrong": ["1 of 16"], "per_second": 9},
+                {"operation": "chain", "bits": 256, "wrong": [], "per_second": 9},
+            ],
+        ),
+        (
+            "peer/SM2/gecc/256",
+            "gecc",
+            [
+                {"library": library, "operation": operation, "scope": scope, "right": right}
+                | {"per_second": rate, "items": 8, "shape": "a grid"}
+                for library, operation, scope, right, rate in [
+                    ("gecc", "multiply", "kernels", True, 4),
+                    ("gecc", "multiply", "kernels", True, 5),
+                    ("gecc", "multiply", "kernels", False, 9),
+                    ("gecc", "multiply", "calls", True, 9),
+                    ("gecc", "base", "kernels", True, 9),
+                    ("manymod", "multiply", "kernels", True, 9),
+                ]
+            ],
+        ),
+    ],
+)
+def test_other_programs_have_their_right_runs_from_a_report(
+    row: str, name: str, runs: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    file = tmp_path / "report.json"
+    report = {"card": "a card", "driver": "1.2", "date": "today", "best": runs, "rows": runs}
+    file.write_text(json.dumps(report), encoding="utf-8")
+    with Machine(None, {name: file}) as with_report:
+        measured = next(iter(run_rows([ROWS[row]], with_report)))
+    assert measured["measurement"]["value"] == 5
+    assert measured["measurement"]["model"] == "a card"
+    file.write_text(json.dumps(report | {"best": [], "rows": []}), encoding="utf-8")
+    with Machine(None, {name: file}) as with_report:
+        assert "the report has no" in next(iter(run_rows([ROWS[row]], with_report)))["why"]
+    with Machine() as without:
+        assert f"--report {name}=FILE" in next(iter(run_rows([ROWS[row]], without)))["why"]
+
+
 def run_rows(rows: list[Row], machine: Machine, **changed: Any) -> list[dict[str, Any]]:
     """Entries of rows, kept nowhere."""
 

@@ -26,7 +26,7 @@ from manymod.lab.work import Plan
 __all__ = ["lab"]
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_REPORTS = (*(name for name in PROGRAMS if name != "manymod_bench"), "cgbn")
+_REPORTS = (*(name for name in PROGRAMS if name != "manymod_bench"), "cgbn", "gecc")
 #: Samples, seconds of each, and seconds of the longest call, in a quick run and in a full one.
 _QUICK_SECONDS, _QUICK_LONGEST, _QUICK_MINUTES = 0.02, 5.0, 20.0
 _FULL = Plan(samples=9, seconds=0.2, longest=20.0)

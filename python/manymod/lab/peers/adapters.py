@@ -29,8 +29,6 @@ _OWN_ITEMS = 64
 _ABSENT = {
     "cupqc": "cuPQC is a library of device code of NVIDIA for registered developers "
     "(developer.nvidia.com/cupqc), without powers modulo n: nothing of it compares with a row here",
-    "gecc": "gECC is a program of its own: git clone https://github.com/CGCL-codes/gECC, "
-    "and run its benchmarks on this card",
 }
 
 
@@ -92,33 +90,55 @@ _LOOPS: dict[str, Callable[[Params, Machine], Loop]] = {
     "crypto_mb": lambda params, machine: crypto_mb_powers(params["bits"], machine),
     "libsecp256k1": lambda params, machine: secp256k1_keys(params["bits"], machine),
 }
-PEERS = ("manymod", *_LOOPS, "cgbn", *_ABSENT)
+
+
+def _read_report(machine: Machine, name: str, how: str) -> dict[str, Any]:
+    """The report of a program that no call here can reach."""
+    file = machine.reports.get(name)
+    if file is None:
+        raise Unavailable(f"no report: {how}, then --report {name}=FILE")
+    report: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return report
+
+
+def _best(runs: list[dict[str, Any]], what: str) -> dict[str, Any]:
+    if not runs:
+        raise Unavailable(f"the report has no {what}")
+    return max(runs, key=lambda run: float(run["per_second"]))
+
+
+def _result(report: Mapping[str, Any], best: Mapping[str, Any], what: str) -> list[Result]:
+    facts = {name: report.get(name) for name in ("driver", "date", "commit")}
+    facts.update(device="cuda:0", model=report.get("card"))
+    return [Result(what, (float(best["per_second"]),), facts)]
 
 
 def _cgbn(params: Params, machine: Machine) -> list[Result]:
     """CGBN's best shape, from the report of `bench/cuda/peers/run.py`."""
-    file = machine.reports.get("cgbn")
-    if file is None:
-        raise Unavailable(
-            "no report of CGBN: build bench/cuda/peers (its README says how), run its run.py --json FILE, "
-            "then --report cgbn=FILE"
-        )
-    report = json.loads(file.read_text(encoding="utf-8"))
+    how = "build CGBN's driver by bench/cuda/peers (its README says how) and run its run.py --json FILE"
+    report = _read_report(machine, "cgbn", how)
     runs = [
         run
         for run in report["best"]
         if run["operation"] == "power" and run["bits"] == params["bits"] and not run["wrong"]
     ]
-    if not runs:
-        raise Unavailable(f"{file.name} has no powers of {params['bits']} bits")
-    best = max(runs, key=lambda run: run["per_second"])
-    facts = {name: report.get(name) for name in ("driver", "date", "commit")}
-    shape = f"CGBN, {best.get('threads_per_instance', '?')} threads an instance"
-    return [
-        Result(
-            shape, (float(best["per_second"]),), {"device": "cuda:0", "model": report.get("card"), **facts}
-        )
-    ]
+    best = _best(runs, f"powers of {params['bits']} bits")
+    return _result(report, best, f"CGBN, {best.get('threads_per_instance', '?')} threads an instance")
+
+
+def _gecc(_params: Params, machine: Machine) -> list[Result]:
+    """gECC's best batch, from the report of `bench/peers/gpu_curves.py`."""
+    how = "build gECC's driver by bench/peers/gpu_curves.sh and run bench/peers/gpu_curves.py --json FILE"
+    report = _read_report(machine, "gecc", how)
+    wanted = {"library": "gecc", "operation": "multiply", "scope": "kernels", "right": True}
+    runs = [run for run in report["rows"] if wanted.items() <= run.items()]
+    best = _best(runs, "right multiples of points by gECC")
+    return _result(report, best, f"gECC, {best['items']} items, {best['shape']}")
+
+
+#: Programs of which reports are read.
+_REPORTS: dict[str, Callable[[Params, Machine], list[Result]]] = {"cgbn": _cgbn, "gecc": _gecc}
+PEERS = ("manymod", *_LOOPS, *_REPORTS, *_ABSENT)
 
 
 def peer(params: Params, machine: Machine, plan: Plan) -> list[Work] | list[Result]:
@@ -132,8 +152,8 @@ def peer(params: Params, machine: Machine, plan: Plan) -> list[Work] | list[Resu
         return _own(params, machine, plan)
     if name in _ABSENT:
         raise Unavailable(f"absent: {_ABSENT[name]}")
-    if name == "cgbn":
-        return _cgbn(params, machine)
+    if name in _REPORTS:
+        return _REPORTS[name](params, machine)
     loop, count, version = _LOOPS[name](params, machine)
     facts = {"device": "cpu", "threads": 1, "batch": count, "library": version}
     return [Work(name, sampler(loop, count, one_thread=True), facts)]
