@@ -56,7 +56,7 @@ class Shape:
         """Words of local memory of a work-item, as the technique's shapes.opencl.hpp has them."""
         if self.threads > 1:
             return (6 if self.technique == "dpf52" else 4) * self.per_thread
-        return 2 * self.per_thread if self.technique == "dpf52" and 10 < self.per_thread <= 20 else 0
+        return 2 * self.per_thread if self.technique == "dpf52" and 8 < self.per_thread <= 20 else 0
 
 
 #: By technique, digits of one work-item by the bits of the moduli.
@@ -77,18 +77,26 @@ ALONE = {
     "reduced_radix": {128: 5, 256: 9, 384: 14, 512: 18, 768: 28, 1024: 38, 1536: 57, 2048: 76, 4096: 152},
     "cios32": {256: 8, 512: 16, 1024: 32, 2048: 64},
 }
-#: Work-items of a group, with 10 digits each.
-GROUPS: dict[str, dict[int, int]] = {
-    "dpf52": {1024: 2, 2048: 4, 4096: 8},
-    "reduced_radix": {1024: 4, 2048: 8, 4096: 16},
-    "cios32": {},
+#: Bits, work-items of a group, and digits of each.
+GROUPS: dict[str, list[tuple[int, int, int]]] = {
+    "dpf52": [
+        (512, 2, 5),
+        (1024, 2, 10),
+        (1024, 4, 5),
+        (2048, 4, 10),
+        (2048, 8, 5),
+        (4096, 8, 10),
+        (4096, 16, 5),
+    ],
+    "reduced_radix": [(1024, 4, 10), (2048, 8, 10), (4096, 16, 10)],
+    "cios32": [],
 }
 
 
 def shapes(technique: str) -> list[Shape]:
     """Return the shapes of a technique."""
     alone = [Shape(technique, bits, 1, digits) for bits, digits in ALONE[technique].items()]
-    return alone + [Shape(technique, bits, threads, 10) for bits, threads in GROUPS[technique].items()]
+    return alone + [Shape(technique, *group) for group in GROUPS[technique]]
 
 
 def source(technique: str) -> str:

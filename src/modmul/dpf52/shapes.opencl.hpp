@@ -18,9 +18,13 @@
   SHAPE(1, 40)                        \
   SHAPE(1, 60)                        \
   SHAPE(1, 80)                        \
+  SHAPE(2, 5)                         \
   SHAPE(2, 10)                        \
+  SHAPE(4, 5)                         \
   SHAPE(4, 10)                        \
-  SHAPE(8, 10)
+  SHAPE(8, 5)                         \
+  SHAPE(8, 10)                        \
+  SHAPE(16, 5)
 
 namespace manymod::dpf52 {
 
@@ -29,7 +33,7 @@ inline constexpr unsigned kOpenclHeadroomBits = 2;  ///< moduli are below R / 2^
 
 constexpr gpu::Shape make_opencl_shape(const char* kernel, unsigned threads, unsigned per_thread) {
   const unsigned radix_bits = kDigitBits * threads * per_thread;
-  constexpr unsigned kInRegisters = 10, kWithOneOperandInMemory = 20;  // forms.clh
+  constexpr unsigned kInRegisters = 8, kWithOneOperandInMemory = 20;  // forms.clh
   constexpr unsigned kExchanged = 6;                                   // words for each digit (lanes.clh)
   const bool one_in_memory = per_thread > kInRegisters && per_thread <= kWithOneOperandInMemory;
   return {.kernel = kernel,
