@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Powers by variants on an OpenCL device: whole calls with arrays of the host, compared with the CPU's.
+"""Powers by variants on an OpenCL device: whole calls with arrays of the host, checked.
 
     MANYMOD_OPENCL_SECRET=1 python bench/opencl/power_calls.py --model H100 --output FILE.json
 
 Exponents are as long as the moduli, and each item has its own modulus. The device is the first one with
 OpenCL whose model contains what --model says. The first call compiles kernels and is not timed. A rate is
-that of the fastest of the repetitions.
+that of the fastest of the repetitions. All results are compared with the CPU's, and some of these with
+Python's.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ import numpy as np
 
 import manymod
 
-VARIANTS = ("rns_float.half.opencl.t1", "reduced_radix.opencl.t1", "cios32.opencl.t1")
+VARIANTS = ("dpf52.opencl.t1", "rns_float.half.opencl.t1", "reduced_radix.opencl.t1", "cios32.opencl.t1")
 #: Items of a call by the bits of the moduli: several waves of a large GPU.
-ITEMS = {512: 262_144, 1024: 65_536, 2048: 16_384}
+ITEMS = {256: 1_048_576, 512: 262_144, 1024: 65_536, 2048: 16_384}
 
 
 def operands(bits: int, items: int) -> tuple[Any, Any, Any]:
@@ -32,6 +33,12 @@ def operands(bits: int, items: int) -> tuple[Any, Any, Any]:
     n[:, 0] |= np.uint64(1)
     n[:, -1] |= np.uint64(1 << 63)
     return x, y, n
+
+
+def by_python(numbers: tuple[Any, Any, Any], count: int) -> list[int]:
+    """Return the first results by Python's pow."""
+    columns = [[int.from_bytes(row.tobytes(), "little") for row in rows[:count]] for rows in numbers]
+    return [pow(x, y, n) for x, y, n in zip(*columns, strict=True)]
 
 
 def measured(
@@ -65,6 +72,9 @@ def main() -> None:
         numbers = operands(bits, items)
         x, y, n = (rows[:64] for rows in numbers)
         on_cpu, expected = measured(numbers, "cpu")
+        sample = [int.from_bytes(row.tobytes(), "little") for row in np.asarray(expected)[:64]]
+        if sample != by_python(numbers, 64):
+            raise SystemExit(f"the CPU's results of {bits} bits are not Python's")
         for variant in options.variant or VARIANTS:
             for secret in (False, True):
                 first, _ = measured((x, y, n), chosen.name, variant, secret=secret)

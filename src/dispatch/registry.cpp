@@ -8,6 +8,7 @@
 #include "modmul/division52/variants.hpp"
 #include "modmul/dpf52/variants.cuda.hpp"
 #include "modmul/dpf52/variants.hpp"
+#include "modmul/dpf52/variants.opencl.hpp"
 #include "modmul/fios/variants.cuda.hpp"
 #include "modmul/ifma52/variants.hpp"
 #include "modmul/radix29/variants.hpp"
@@ -36,7 +37,7 @@ std::span<const Variant> registry() {
     for (const std::span<const gpu::Technique> forms :
          {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(), fios::cuda_forms(),
           rns::cuda_forms(), cox_rower::cuda_forms(), rns_float::cuda_forms(), reduced_radix::opencl_forms(),
-          cios32::opencl_forms(), rns_float::opencl_forms()}) {
+          dpf52::opencl_forms(), cios32::opencl_forms(), rns_float::opencl_forms()}) {
       gpu::add_variants(forms, rows);
     }
     return rows;

@@ -22,10 +22,13 @@ BUILTINS = """
 #define min(a, b) mm_least(a, b)
 #define clz(a) ((ulong)__builtin_clzl(a))
 #define mul_hi(a, b) mm_high(a, b)
-#define fma(a, b, c) __builtin_fmaf(a, b, c)
+#define fma(a, b, c) mm_fma(a, b, c)
+#define MM_OVERLOADED static __attribute__((overloadable))
+MM_OVERLOADED float mm_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+MM_OVERLOADED double mm_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 static uint mm_least(uint a, uint b) { return a < b ? a : b; }
-static uint __attribute__((overloadable)) mm_high(uint a, uint b) { return (uint)((ulong)a * b >> 32); }
-static ulong __attribute__((overloadable)) mm_high(ulong a, ulong b) { return __nvvm_mulhi_ull(a, b); }
+MM_OVERLOADED uint mm_high(uint a, uint b) { return (uint)((ulong)a * b >> 32); }
+MM_OVERLOADED ulong mm_high(ulong a, ulong b) { return __nvvm_mulhi_ull(a, b); }
 """
 
 

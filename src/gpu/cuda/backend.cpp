@@ -8,6 +8,7 @@
 #include "gpu/cuda/driver.hpp"
 #include "gpu/cuda/probe.hpp"
 #include "gpu/cuda/requirements.hpp"
+#include "gpu/nvidia.hpp"
 
 namespace manymod::cuda {
 namespace {
@@ -21,7 +22,7 @@ gpu::DeviceDescription describe(const DeviceInfo& info, const DriverSources& sou
           .obstacle = info.obstacle,
           .traits = std::make_shared<const CudaTraits>(capability,
                                                        code_capability(sources.architectures, capability),
-                                                       full_rate_doubles(capability), sources.left_out)};
+                                                       gpu::full_rate_doubles(capability), sources.left_out)};
 }
 
 class CudaBackend final : public gpu::Backend {

@@ -84,17 +84,4 @@ Probe probe(Driver& driver) {
   return found;
 }
 
-bool full_rate_doubles(unsigned compute_capability) {
-  switch (compute_capability) {
-    case 60:
-    case 70:
-    case 80:
-    case 90:
-    case 100:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace manymod::cuda

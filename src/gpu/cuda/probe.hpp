@@ -31,8 +31,4 @@ Probe probe(Driver& driver);
 /// Obstacle of a device whose compute mode lets no process use it.
 std::string prohibited_message();
 
-/// Whether FP64 instructions have at least half the throughput of FP32 instructions (CUDA C++ Programming
-/// Guide, arithmetic instructions). GPUs for data centres do; others have 1/32 or 1/64.
-bool full_rate_doubles(unsigned compute_capability);
-
 }  // namespace manymod::cuda

@@ -24,7 +24,7 @@ class CudaTraits final : public DeviceTraits {
 
   [[nodiscard]] unsigned compute_capability() const { return compute_capability_; }  ///< 90 for 9.0
   [[nodiscard]] unsigned code_capability() const { return code_capability_; }
-  [[nodiscard]] bool full_rate_doubles() const { return full_rate_doubles_; }  ///< see gpu/cuda/probe.hpp
+  [[nodiscard]] bool full_rate_doubles() const { return full_rate_doubles_; }  ///< see gpu/nvidia.hpp
   [[nodiscard]] std::span<const std::string_view> left_out() const { return left_out_; }
   [[nodiscard]] int rank() const override { return full_rate_doubles_ ? 1 : 0; }
 

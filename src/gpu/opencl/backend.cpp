@@ -20,7 +20,7 @@ gpu::DeviceDescription describe(unsigned index, const DeviceFacts& facts) {
           .memory_bytes = facts.memory_bytes,
           .obstacle = facts.obstacle,
           .by_name_only = facts.is_cpu,
-          .traits = std::make_shared<const OpenclTraits>(index, facts.is_cpu)};
+          .traits = std::make_shared<const OpenclTraits>(index, facts.is_cpu, facts.doubles)};
 }
 
 // "3.0" of "OpenCL 3.0 CUDA"

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <utility>
 
+#include "gpu/nvidia.hpp"
 #include "gpu/opencl/device.hpp"
 
 namespace manymod::opencl {
@@ -103,8 +104,20 @@ class FactReader {
     facts.work_group_size = value_of<std::size_t>(device, kDeviceWorkGroupSize);
     facts.local_bytes = value_of<std::uint64_t>(device, kDeviceLocalBytes);
     facts.memory_bytes = value_of<std::uint64_t>(device, kDeviceMemoryBytes);
+    facts.doubles = doubles(device);
     facts.obstacle = obstacle(device, facts);
     return facts;
+  }
+
+  [[nodiscard]] Doubles doubles(DeviceHandle device) const {
+    constexpr Bits kExact = kRoundsToNearest | kHasFma;
+    if ((value_of<Bits>(device, kDeviceDoubleConfig) & kExact) != kExact) return Doubles::none;
+    if (text_of(device, kDeviceExtensions).find("cl_nv_device_attribute_query") == std::string::npos) {
+      return Doubles::exact;
+    }
+    const auto major = value_of<std::uint32_t>(device, kDeviceCapabilityMajor);
+    const auto minor = value_of<std::uint32_t>(device, kDeviceCapabilityMinor);
+    return gpu::full_rate_doubles(10 * major + minor) ? Doubles::fast : Doubles::exact;
   }
 
   [[nodiscard]] std::string obstacle(DeviceHandle device, const DeviceFacts& facts) const {

@@ -20,6 +20,7 @@
 
 #include "gpu/opencl/driver_api.hpp"
 #include "gpu/opencl/kernel_source.hpp"
+#include "gpu/opencl/requirements.hpp"
 
 namespace manymod::opencl {
 
@@ -45,6 +46,7 @@ struct DeviceFacts {
   std::string driver_version;  ///< of the vendor
   std::string version;         ///< of OpenCL: "OpenCL 3.0 CUDA"
   bool is_cpu = false;
+  Doubles doubles = Doubles::none;
   unsigned compute_units = 0;
   std::size_t work_group_size = 0;  ///< most work-items of a work-group
   std::size_t local_bytes = 0;      ///< local memory of a work-group

@@ -54,6 +54,13 @@ inline constexpr Info kDeviceVendor = 0x102C;
 inline constexpr Info kDriverVersion = 0x102D;
 inline constexpr Info kDeviceProfile = 0x102E;
 inline constexpr Info kDeviceVersion = 0x102F;
+inline constexpr Info kDeviceExtensions = 0x1030;
+inline constexpr Info kDeviceDoubleConfig = 0x1032;
+inline constexpr Info kDeviceCapabilityMajor = 0x4000;  // of cl_nv_device_attribute_query
+inline constexpr Info kDeviceCapabilityMinor = 0x4001;
+
+inline constexpr Bits kRoundsToNearest = 1u << 2;  // of kDeviceDoubleConfig
+inline constexpr Bits kHasFma = 1u << 5;
 
 inline constexpr Property kContextPlatform = 0x1084;
 

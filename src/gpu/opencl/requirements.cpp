@@ -41,24 +41,33 @@ void update(const Change& change) {
 
 class OpenclRequirements final : public Requirements {
  public:
-  OpenclRequirements(std::string_view technique, DeviceKind efficient_on)
-      : technique_(technique), efficient_on_(efficient_on) {}
+  OpenclRequirements(std::string_view technique, DeviceKind efficient_on, bool on_doubles)
+      : technique_(technique), efficient_on_(efficient_on), on_doubles_(on_doubles) {}
 
-  [[nodiscard]] std::string describe() const override { return "OpenCL 1.2"; }
+  [[nodiscard]] std::string describe() const override {
+    return on_doubles_ ? "OpenCL 1.2 with double precision" : "OpenCL 1.2";
+  }
 
   [[nodiscard]] std::string obstacle(std::string_view device_name,
                                      const DeviceTraits& traits) const override {
+    const auto& device = static_cast<const OpenclTraits&>(traits);
+    if (on_doubles_ && device.doubles() == Doubles::none) {
+      return "needs double precision with fma that is rounded to nearest, which device '" +
+             std::string(device_name) + "' does not have";
+    }
     const Disqualified* const all = latest().load();
     if (all == nullptr) return {};
-    const auto found = all->reasons.find({static_cast<const OpenclTraits&>(traits).index(), technique_});
+    const auto found = all->reasons.find({device.index(), technique_});
     if (found == all->reasons.end()) return {};
     return "is not used on device '" + std::string(device_name) + "': " + found->second;
   }
 
   [[nodiscard]] bool suits(const DeviceTraits& traits) const override {
-    if (efficient_on_ == DeviceKind::any) return true;
-    return static_cast<const OpenclTraits&>(traits).is_cpu() == (efficient_on_ == DeviceKind::cpu);
+    const auto& device = static_cast<const OpenclTraits&>(traits);
+    if (on_doubles_ && device.doubles() != Doubles::fast) return false;
+    return efficient_on_ == DeviceKind::any || device.is_cpu() == (efficient_on_ == DeviceKind::cpu);
   }
+  [[nodiscard]] bool wants_fast_doubles() const override { return on_doubles_; }
 
   [[nodiscard]] std::string secret_obstacle() const override {
     const char* const allowed = environment_variable("MANYMOD_OPENCL_SECRET");
@@ -70,12 +79,14 @@ class OpenclRequirements final : public Requirements {
  private:
   std::string technique_;
   DeviceKind efficient_on_;
+  bool on_doubles_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Requirements> requirements(std::string_view technique, DeviceKind efficient_on) {
-  return std::make_shared<const OpenclRequirements>(technique, efficient_on);
+std::shared_ptr<const Requirements> requirements(std::string_view technique, DeviceKind efficient_on,
+                                                 bool on_doubles) {
+  return std::make_shared<const OpenclRequirements>(technique, efficient_on, on_doubles);
 }
 
 void disqualify(unsigned device_index, std::string_view technique, const std::string& reason) {

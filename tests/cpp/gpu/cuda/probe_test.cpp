@@ -14,6 +14,7 @@
 #include "gpu/cuda/device_code.hpp"
 #include "gpu/cuda/nvml.hpp"
 #include "gpu/cuda/requirements.hpp"
+#include "gpu/nvidia.hpp"
 #include "support/fake_cuda/fixture.hpp"
 
 namespace manymod::testing {
@@ -235,9 +236,9 @@ TEST_F(CudaProbe, CodeOfTheBuildForEachGpu) {
 
 TEST(CudaCapability, DoublesAtFullRate) {
   for (const unsigned capability : {60u, 70u, 80u, 90u, 100u})
-    EXPECT_TRUE(cuda::full_rate_doubles(capability));
+    EXPECT_TRUE(gpu::full_rate_doubles(capability));
   for (const unsigned capability : {61u, 75u, 86u, 89u, 103u, 120u}) {
-    EXPECT_FALSE(cuda::full_rate_doubles(capability));
+    EXPECT_FALSE(gpu::full_rate_doubles(capability));
   }
 }
 

@@ -81,6 +81,24 @@ TEST_F(OpenclEngine, DigitsOfAReducedRadix) {
   }
 }
 
+// By one work-item in registers, with an operand in local memory, and by tiles; numbers at the edges of their
+// ranges have digits of ones alone.
+TEST_F(OpenclEngine, DigitsInDoubles) {
+  CudaNumbers numbers(8);
+  constexpr const char* kVariant = "dpf52.opencl.t1";
+  struct Case {
+    std::size_t width, items;
+  };
+  for (const auto& [width, items] : {Case{4, 100}, Case{16, 70}, Case{24, 40}}) {
+    const Batch n = numbers.odd_moduli(items, width), x = numbers.some(items, width);
+    const Batch y = numbers.some(items, 1);
+    check_on_opencl(Op::powmod, {x, y, n}, Timing::public_, kVariant);
+    check_on_opencl(Op::powmod, {x, y, n}, Timing::secret, kVariant);
+    check_on_opencl(Op::mulmod, {x, numbers.some(items, width), n}, Timing::public_, kVariant);
+    check_on_opencl(Op::sqrmod, {x, View(), n}, Timing::public_, kVariant);
+  }
+}
+
 // Also with moduli that share a factor with a base, which others compute.
 TEST_F(OpenclEngine, ResiduesInBinary32) {
   CudaNumbers numbers(7);

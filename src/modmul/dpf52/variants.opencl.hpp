@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OpenCL kernels of technique dpf52, as gpu::Techniques.
+#pragma once
+
+#include <span>
+
+#include "gpu/engine/technique.hpp"
+
+namespace manymod::dpf52 {
+
+std::span<const gpu::Technique> opencl_forms();
+
+}  // namespace manymod::dpf52
