@@ -61,7 +61,8 @@ GpuEngine::GpuEngine(const EngineKind& kind, const Curve& curve, std::span<gpu::
       kind_(kind),
       kernels_(std::move(kernels)),
       host_(std::move(host)),
-      group_(group_of(kind.backend, devices)) {
+      group_(group_of(kind.backend, devices)),
+      group_of_sums_(group_of(kind.backend, devices)) {
   for (gpu::Device* const device : devices) {
     workers_.push_back(std::make_unique<const Worker>(*device, curve, kernels_, wide_window));
   }
@@ -273,8 +274,9 @@ std::size_t GpuEngine::run(PointOperation operation, ItemRange items, const Chun
                            const StopToken& stop) const {
   std::size_t done = items.begin;
   if (work.secrecy != Secrecy::none && !takes_secrets()) return done;
+  const GpuGroup& group = is_addition(operation) ? group_of_sums_ : group_;
   // A failure is no error: the caller computes the rest.
-  static_cast<void>(group_.run(static_cast<double>(items.size()) * item_ns(operation), [&](std::size_t gpu) {
+  static_cast<void>(group.run(static_cast<double>(items.size()) * item_ns(operation), [&](std::size_t gpu) {
     if (kind_.tested != nullptr) test(gpu, operation);
     workers_[gpu]->run(done, items.end, work, stop);
   }));

@@ -30,11 +30,9 @@ const char* part_of(PointOperation operation) {
   }
 }
 
-/// What is not used any more where a kernel of the operation fails: sums by themselves, since the host adds
-/// points nearly as well, else all kernels.
+/// What is not used any more where a kernel of the operation fails: sums by themselves, else all kernels.
 std::string technique_of(const CurveKernels& kernels, PointOperation operation) {
-  const bool adds = operation == PointOperation::add || operation == PointOperation::sum;
-  return kernels.common_name() + (adds ? "_sums" : "");
+  return kernels.common_name() + (is_addition(operation) ? "_sums" : "");
 }
 
 }  // namespace

@@ -23,6 +23,11 @@
 
 namespace manymod::ecc::device {
 
+/// Sums of points, whose kernels count by themselves where they fail: the host adds points nearly as well.
+constexpr bool is_addition(PointOperation operation) {
+  return operation == PointOperation::add || operation == PointOperation::sum;
+}
+
 class GpuEngine final : public PointEngine, public DeviceSchemes {
  public:
   GpuEngine(const EngineKind& kind, const Curve& curve, std::span<gpu::Device* const> devices,
@@ -70,8 +75,9 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   const EngineKind kind_;
   const CurveKernels kernels_;
   std::unique_ptr<const PointEngine> host_;
-  GpuGroup group_;
-  std::vector<std::unique_ptr<const Worker>> workers_;  ///< of the GPUs of group_
+  /// The same GPUs twice: kernels of sums may fail where all others work, and the other way round.
+  GpuGroup group_, group_of_sums_;
+  std::vector<std::unique_ptr<const Worker>> workers_;  ///< of the GPUs of the groups
 
   [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
   /// Bits of a scalar that kernels read.
