@@ -34,8 +34,8 @@ class OpenclSums : public manymod::testing::OpenclCurves {
     const ItemRange items{1, kCount - 1};
     const auto engine = engine_of(curve);
     const bool adds_two = curve.has_cofactor_one();
-    EXPECT_EQ(engine->adds_points(ecc::PointOperation::add), adds_two);
-    EXPECT_TRUE(engine->adds_points(ecc::PointOperation::sum));
+    EXPECT_EQ(engine->computes(ecc::PointOperation::add), adds_two);
+    EXPECT_TRUE(engine->computes(ecc::PointOperation::sum));
     // Kernels that were found to be wrong at first would not be launched again.
     for (int round = 0; round < 2; ++round) {
       opencl_launches = 0;
