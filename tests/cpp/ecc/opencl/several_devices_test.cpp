@@ -45,15 +45,33 @@ opencl::ContextHandle context_of(Object object, const char* query, opencl::Info 
 }
 constexpr opencl::Info kProgramContext = 0x1161, kQueueContext = 0x1090;
 
+/// clGetDeviceInfo of devices that have one compute unit, whose chunks are the shortest.
+opencl::Status describe_one_unit(opencl::DeviceHandle device, opencl::Info info, std::size_t bytes,
+                                 void* value, std::size_t* needed) {
+  const opencl::Status status =
+      own<decltype(&describe_one_unit)>("clGetDeviceInfo")(device, info, bytes, value, needed);
+  if (info == opencl::kDeviceComputeUnits && value != nullptr) *static_cast<std::uint32_t*>(value) = 1;
+  return status;
+}
+
 std::map<opencl::ContextHandle, std::size_t> launches_in;
 opencl::ContextHandle without_sums = nullptr;
 
-/// clEnqueueNDRangeKernel, counted for each device.
+constexpr std::size_t kNever = ~std::size_t{0};
+/// Launches before the first one that fails, and how many fail.
+std::size_t good_launches = kNever, bad_launches = 0;
+
+/// clEnqueueNDRangeKernel, counted for each device, that fails as it is told.
 opencl::Status count_launches_of_each(opencl::QueueHandle queue, opencl::KernelHandle kernel,
                                       std::uint32_t dimensions, const std::size_t* offset,
                                       const std::size_t* global, const std::size_t* local,
                                       std::uint32_t count, const opencl::EventHandle* events,
                                       opencl::EventHandle* event) {
+  if (good_launches == 0 && bad_launches > 0) {
+    --bad_launches;
+    return -5;  // CL_OUT_OF_RESOURCES
+  }
+  --good_launches;
   ++launches_in[context_of(queue, "clGetCommandQueueInfo", kQueueContext)];
   return manymod::testing::count_launches(queue, kernel, dimensions, offset, global, local, count, events,
                                           event);
@@ -74,18 +92,25 @@ opencl::Status fail_to_build_first_sums(opencl::ProgramHandle program, std::uint
 
 class SeveralOpenclDevices : public manymod::testing::OpenclCurves {
  protected:
-  static constexpr std::size_t kCount = 300;
+  static constexpr std::size_t kCount = 300, kDevices = 2;
 
   void SetUp() override {
     OpenclCurves::SetUp();
-    if (IsSkipped()) return;
-    opencl::DriverSources sources;
-    sources.replaced_functions = {{"clGetDeviceIDs", address(list_twice)},
-                                  {"clBuildProgram", address(fail_to_build_first_sums)},
-                                  {"clEnqueueNDRangeKernel", address(count_launches_of_each)}};
-    opencl::Driver::use(sources);
     launches_in.clear();
     without_sums = nullptr;
+    fail_after(kNever, 0);
+  }
+  static void use(const char* name, void* function) {
+    opencl::DriverSources sources;
+    sources.replaced_functions = {{"clGetDeviceIDs", address(list_twice)},
+                                  {"clGetDeviceInfo", address(describe_one_unit)},
+                                  {"clEnqueueNDRangeKernel", address(count_launches_of_each)},
+                                  {name, function}};
+    opencl::Driver::use(sources);
+  }
+  static void fail_after(std::size_t good, std::size_t bad) {
+    good_launches = good;
+    bad_launches = bad;
   }
   static std::unique_ptr<const ecc::PointEngine> engine_of(const ecc::Curve& curve) {
     constexpr std::array kBoth{0U, 1U};
@@ -95,11 +120,12 @@ class SeveralOpenclDevices : public manymod::testing::OpenclCurves {
 
 /// The other device computes the sums, and both all else.
 TEST_F(SeveralOpenclDevices, OneWhoseSumsFailComputesAllElse) {
+  use("clBuildProgram", address(fail_to_build_first_sums));
   const ecc::Curve curve = ecc::make_curve(CurveNumbers(kAny).view());
   const SumOperands operands(curve, kCount);
   const ItemRange all{0, kCount};
   const auto engine = engine_of(curve);
-  ASSERT_EQ(engine->gpus(), 2U);
+  ASSERT_EQ(engine->gpus(), kDevices);
   EXPECT_EQ(operands.total(*engine, all), operands.total(operands.host(), all));
   ASSERT_NE(without_sums, nullptr);
   launches_in.clear();
@@ -112,6 +138,42 @@ TEST_F(SeveralOpenclDevices, OneWhoseSumsFailComputesAllElse) {
   EXPECT_EQ(valid, std::vector<std::uint8_t>(kCount, 1));
   // Of idle devices that are alike the first is taken.
   EXPECT_TRUE(launches_in.contains(without_sums));
+  EXPECT_TRUE(engine->computes(ecc::PointOperation::sum));
+  opencl::disqualify(1, "ecc_any112_sums", "a test says so");
+  EXPECT_FALSE(engine->computes(ecc::PointOperation::sum));
+}
+
+/// A device fails in the fourth chunk of a sum, when the first one is done: the other one computes the second
+/// to the fourth, or if it fails, too, the processor all terms.
+TEST_F(SeveralOpenclDevices, FailBetweenChunksOfASum) {
+  use("", nullptr);
+  constexpr std::size_t kChunks = 4, kTerms = kChunks * 2048;
+  const ecc::Curve curve = ecc::make_curve(CurveNumbers(kShortEdwards).view());
+  const SumOperands operands(curve, kTerms);
+  const ItemRange all{0, kTerms};
+  const ecc::device::AnsweredPoints expected = operands.total(operands.host(), all);
+  const auto engine = engine_of(curve);
+  // With the known answers of the first device, and then of the other one.
+  EXPECT_EQ(operands.total(*engine, all), expected);
+  fail_after(0, 1);
+  EXPECT_EQ(operands.total(*engine, all), expected);
+  EXPECT_EQ(launches_in.size(), kDevices);
+  launches_in.clear();
+  EXPECT_EQ(operands.total(*engine, all), expected);
+  ASSERT_EQ(launches_in.size(), 1U);
+  const auto [first, launches] = *launches_in.begin();
+  ASSERT_EQ(launches % kChunks, 0U);
+  const std::size_t of_three = launches / kChunks * (kChunks - 1);
+  launches_in.clear();
+  fail_after(of_three, 1);
+  EXPECT_EQ(operands.total(*engine, all), expected);
+  EXPECT_EQ(launches_in[first], of_three);
+  launches_in.erase(first);
+  ASSERT_EQ(launches_in.size(), 1U);
+  EXPECT_EQ(launches_in.begin()->second, of_three);
+  fail_after(of_three, kNever);
+  EXPECT_EQ(operands.total(*engine, all), expected);
+  EXPECT_EQ(bad_launches, kNever - kDevices);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@
 
 namespace manymod::test {
 
-/// Multiples of the generator, with infinity among them, and scalars below n.
+/// Multiples of the generator, with infinity among them, and scalars below n. On Edwards curves every fifth
+/// point has a component of order 2.
 class SumOperands {
  public:
   SumOperands(const ecc::Curve& curve, std::size_t count)
@@ -40,6 +41,11 @@ class SumOperands {
       if (i % 4 == 1) copy_scalar(i, i - 1);
       if (i % 8 == 5) copy(p_, i, p_, i - 1);
       if (i % 8 == 5) negate(p_, i);
+    }
+    // P + (0, -1) = (-x, -y).
+    for (std::size_t i = 2; i < count && is_edwards(); i += 5) {
+      negate_coordinate(p_.x, i);
+      negate_coordinate(p_.y, i);
     }
     // 0 and n - 1.
     std::ranges::fill(scalar(2), Limb{0});
@@ -77,10 +83,12 @@ class SumOperands {
   }
   void copy_scalar(std::size_t to, std::size_t from) { std::ranges::copy(scalar(from), scalar(to).begin()); }
   [[nodiscard]] bool is_edwards() const { return curve_.form == MM_ECC_EDWARDS; }
-  void negate(ecc::device::AnsweredPoints& points, std::size_t i) const {
-    std::vector<Limb>& all = is_edwards() ? points.x : points.y;
+  void negate_coordinate(std::vector<Limb>& all, std::size_t i) const {
     const std::span coordinate = std::span(all).subspan(i * curve_.limbs(), curve_.limbs());
     limbs::negate_mod(coordinate, coordinate, curve_.p);
+  }
+  void negate(ecc::device::AnsweredPoints& points, std::size_t i) const {
+    negate_coordinate(is_edwards() ? points.x : points.y, i);
   }
   void copy(ecc::device::AnsweredPoints& to, std::size_t i, const ecc::device::AnsweredPoints& from,
             std::size_t j) const {

@@ -52,6 +52,8 @@ TEST_F(OpenclSums, WithTheCoefficientMinusThree) { check(ecc::named_curve(CurveI
 TEST_F(OpenclSums, WithTheCoefficientZero) { check(ecc::make_curve(CurveNumbers(kZero).view())); }
 TEST_F(OpenclSums, WithAnyCoefficient) { check(ecc::make_curve(CurveNumbers(kAny).view())); }
 
+TEST_F(OpenclSums, OnShortEdwardsCurves) { check(ecc::make_curve(CurveNumbers(kShortEdwards).view())); }
+
 /// Sums of two points of Ed25519 may be secret, and stay on the processor.
 TEST_F(OpenclSums, OnEdwardsCurves) { check(ecc::named_curve(CurveId::ed25519)); }
 
@@ -92,11 +94,7 @@ opencl::Status fail_to_build_sums(opencl::ProgramHandle program, std::uint32_t c
 
 /// Sums whose kernels do not compile are the processor's, and checks of points stay on the device.
 TEST_F(OpenclSums, FailByThemselves) {
-  opencl::DriverSources sources;
-  sources.replaced_functions = {
-      {"clBuildProgram", manymod::testing::address(fail_to_build_sums)},
-      {"clEnqueueNDRangeKernel", manymod::testing::address(manymod::testing::count_launches)}};
-  opencl::Driver::use(sources);
+  replace("clBuildProgram", manymod::testing::address(fail_to_build_sums));
   const ecc::Curve curve = ecc::make_curve(CurveNumbers(kAny).view());
   const SumOperands operands(curve, kCount);
   const auto engine = engine_of(curve);
