@@ -12,6 +12,7 @@
 #include "abi/enum_value.hpp"
 #include "abi/last_error.hpp"
 #include "core/status_error.hpp"
+#include "ecc/engine_choice.hpp"
 #include "ecc/plan.hpp"
 #include "exec/executor.hpp"
 
@@ -94,38 +95,11 @@ class CallRun {
     return suits(on_curve(checked_.task, curve), curve, checked_.inputs);
   }
 
-  /// The engine of the plan's GPUs; null where it has none, or where this process can use none of them and
-  /// the processor is to compute what they do not.
-  /// @throws StatusError why they cannot be used, if the plan has no other device
-  [[nodiscard]] static const PointEngine* usable_gpu(const CurveEngines& engines) {
-    const PointEngine* const gpu = engines.on_gpu();
-    if (gpu == nullptr) return nullptr;
-    try {
-      gpu->check_usable();
-      return gpu;
-    } catch (const StatusError&) {
-      if (engines.on_cpu() == nullptr) throw;
-      return nullptr;
-    }
-  }
-
-  /// Whether the GPUs of an engine compute the points of a task.
-  [[nodiscard]] static bool computes_points(const PointEngine& gpu, Task task) {
-    if (task.op == MM_ECC_SUM) return gpu.adds_points(PointOperation::sum);
-    if (task.op == MM_ECC_ADD) return gpu.adds_points(PointOperation::add);
-    const bool is_public = is_verification(task.op) || task.op == MM_ECC_RECOVER || task.op == MM_ECC_POINT;
-    return is_public || gpu.takes_secrets();
-  }
-
   [[nodiscard]] Group make_group(std::size_t index, std::size_t count, std::vector<std::size_t> items) {
     const CurveEngines& engines = plan_.curve(index);
     const Task task = on_curve(checked_.task, engines.curve());
-    const PointEngine *cpu = engines.on_cpu(), *gpu = usable_gpu(engines);
-    if (gpu != nullptr && !computes_points(*gpu, task)) {
-      // On the threads of the call, in place of chunks as long as GPUs want them.
-      if (cpu == nullptr) cpu = gpu->host();
-      gpu = nullptr;
-    }
+    const UsableEngines usable = usable_engines(engines, task, checked_.inputs);
+    const PointEngine *const cpu = usable.cpu, *const gpu = usable.gpu;
     std::unique_ptr<const Scheme> on_cpu, on_gpu;
     if (cpu != nullptr) on_cpu = make_scheme(task, *cpu, checked_.inputs, outputs_);
     if (gpu != nullptr) on_gpu = make_scheme(task, *gpu, checked_.inputs, outputs_);

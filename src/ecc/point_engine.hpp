@@ -136,9 +136,9 @@ class PointEngine {
   virtual void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
                    const StopToken& stop) const = 0;
 
-  /// Whether its GPUs compute sums of two points (PointOperation::add) or of many (sum); otherwise host()
-  /// does.
-  [[nodiscard]] virtual bool adds_points(PointOperation /*operation*/) const { return false; }
+  /// Whether its GPUs compute the operation on this curve at present: they have kernels for it, and one of
+  /// them has none that failed. Otherwise host() does.
+  [[nodiscard]] virtual bool computes(PointOperation /*operation*/) const { return false; }
 
  private:
   const Curve& curve_;

@@ -6,9 +6,9 @@
 namespace manymod::ecc::device {
 namespace {
 
-/// Elements that a thread adds up: affine points; points in columns, of which there are few, so that more
-/// threads are better; and what is left of them in the end.
-constexpr unsigned kMostTerms = 32, kMostPoints = 16, kMostLast = 4;
+/// Elements that a thread adds up, likewise: points in columns, of which there are few, so that more threads
+/// are better; and what is left of them in the end.
+constexpr unsigned kMostPoints = 16, kMostLast = 4;
 /// One for places, and one for the pieces of each stage: fewer than a dozen for any number of terms.
 constexpr std::size_t kCounters = 16;
 

@@ -11,6 +11,9 @@
 
 namespace manymod::ecc::device {
 
+/// Terms that a thread adds up: buckets of more are cut into pieces.
+inline constexpr unsigned kMostTerms = 32;
+
 /// The terms of a chunk: affine points, of which those are added that are good.
 struct BucketTerms {
   Rows scalar, x, y;

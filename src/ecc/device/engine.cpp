@@ -61,7 +61,8 @@ GpuEngine::GpuEngine(const EngineKind& kind, const Curve& curve, std::span<gpu::
       kind_(kind),
       kernels_(std::move(kernels)),
       host_(std::move(host)),
-      group_(group_of(kind.backend, devices)) {
+      group_(group_of(kind.backend, devices)),
+      group_of_sums_(group_of(kind.backend, devices)) {
   for (gpu::Device* const device : devices) {
     workers_.push_back(std::make_unique<const Worker>(*device, curve, kernels_, wide_window));
   }
@@ -77,6 +78,32 @@ void GpuEngine::check_usable() const {
     }
   }
   std::rethrow_exception(first);
+}
+
+/// Sums of two points may be secret where the cofactor is not 1 (PointEngine::add): then they are the
+/// host's. Kernels of whole schemes add rows of points, which are public.
+bool GpuEngine::has_kernels(PointOperation operation) const {
+  switch (operation) {
+    case PointOperation::add:
+    case PointOperation::sum:
+      if (curve().form == MM_ECC_MONTGOMERY) return false;
+      if (!kernels_.points_only) return device_schemes() != nullptr;
+      return operation == PointOperation::sum || curve().has_cofactor_one();
+    case PointOperation::lift:
+      return decodes(kernels_, curve());
+    case PointOperation::check:
+      return curve().form == MM_ECC_WEIERSTRASS;
+    default:
+      return true;
+  }
+}
+
+bool GpuEngine::computes(PointOperation operation) const {
+  if (!has_kernels(operation)) return false;
+  for (std::size_t gpu = 0; gpu < workers_.size(); ++gpu) {
+    if (obstacle(gpu, operation).empty()) return true;
+  }
+  return false;
 }
 
 void GpuEngine::multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
@@ -111,7 +138,7 @@ void GpuEngine::ladder(Limb* r, const NumberRows& k, const NumberRows& u, unsign
 
 void GpuEngine::lift(Limb* r, std::uint8_t* found, const NumberRows& given, const std::uint8_t* odd,
                      ItemRange items) const {
-  if (!decodes(kernels_, curve())) return host_->lift(r, found, given, odd, items);
+  if (!has_kernels(PointOperation::lift)) return host_->lift(r, found, given, odd, items);
   std::vector<Limb> parity(items.end);
   // On Edwards curves kernels find the opposite of what is encoded.
   const Limb flips = curve().form == MM_ECC_EDWARDS ? 1 : 0;
@@ -133,7 +160,7 @@ void GpuEngine::lift(Limb* r, std::uint8_t* found, const NumberRows& given, cons
 }
 
 void GpuEngine::check(std::uint8_t* valid, const PointRows& points, ItemRange items) const {
-  if (curve().form != MM_ECC_WEIERSTRASS) return host_->check(valid, points, items);
+  if (!has_kernels(PointOperation::check)) return host_->check(valid, points, items);
   const std::size_t done = run(PointOperation::check, items, false, {}, check_work(valid, points));
   for (std::size_t i = items.begin; i < done && points.infinity != nullptr; ++i) {
     if (points.infinity[i] != 0) valid[i] = 1;
@@ -273,8 +300,9 @@ std::size_t GpuEngine::run(PointOperation operation, ItemRange items, const Chun
                            const StopToken& stop) const {
   std::size_t done = items.begin;
   if (work.secrecy != Secrecy::none && !takes_secrets()) return done;
+  const GpuGroup& group = is_addition(operation) ? group_of_sums_ : group_;
   // A failure is no error: the caller computes the rest.
-  static_cast<void>(group_.run(static_cast<double>(items.size()) * item_ns(operation), [&](std::size_t gpu) {
+  static_cast<void>(group.run(static_cast<double>(items.size()) * item_ns(operation), [&](std::size_t gpu) {
     if (kind_.tested != nullptr) test(gpu, operation);
     workers_[gpu]->run(done, items.end, work, stop);
   }));
@@ -290,14 +318,15 @@ ChunkedWork GpuEngine::chunked(bool secret, Start start) const {
 /// Of kernels for any curve: k P, estimated by its products, 5000 at the rate of 61 G/s, and sums; and k G
 /// with its affine form, measured.
 constexpr double kAnyItemNs = 150, kAnyBaseNs = 12;
-/// Of a square root, likewise: 254 squares and 80 products.
-constexpr double kRootNs = 6;
+/// Of a square root, likewise: 254 squares and 80 products. Of a check.
+constexpr double kRootNs = 6, kCheckNs = 2;
 /// Of a sum of two points, with the check of both; of a term of a sum of many.
 constexpr double kAddNs = 6, kTermNs = 15;
 
 /// Measured on an H100 for 256 bits; wider fields take about the cube of their length, or of that of kernels
 /// for any curve.
 double GpuEngine::item_ns(PointOperation operation) const {
+  if (!computes(operation)) return host_->item_ns(operation);
   const std::size_t bits = kernels_.for_any_curve() ? 32 * std::size_t{kernels_.words} : curve().field_bits;
   const double wide = static_cast<double>(bits) / 256;
   const double scale = wide * wide * wide;
@@ -310,16 +339,15 @@ double GpuEngine::item_ns(PointOperation operation) const {
     case PointOperation::ladder:
       return (kernels_.for_any_curve() ? kAnyItemNs : 45) * scale;
     case PointOperation::check:
-      return curve().form == MM_ECC_WEIERSTRASS ? 2 * scale : host_->item_ns(operation);
+      return kCheckNs * scale;
     case PointOperation::lift:
-      return decodes(kernels_, curve()) ? kRootNs * scale : host_->item_ns(operation);
+      return kRootNs * scale;
     case PointOperation::add:
+      return kAddNs * scale;
     case PointOperation::sum:
-      if (!adds_points(operation)) return host_->item_ns(operation);
-      return (operation == PointOperation::add ? kAddNs : kTermNs) * scale;
-    default:
-      return host_->item_ns(operation);
+      break;
   }
+  return kTermNs * scale;
 }
 
 std::unique_ptr<const PointEngine> make_engine(const EngineKind& kind, const Curve& curve,

@@ -30,27 +30,31 @@ const char* part_of(PointOperation operation) {
   }
 }
 
-/// What is not used any more where a kernel of the operation fails: sums by themselves, since the host adds
-/// points nearly as well, else all kernels.
+/// What is not used any more where a kernel of the operation fails: sums by themselves, else all kernels.
 std::string technique_of(const CurveKernels& kernels, PointOperation operation) {
-  const bool adds = operation == PointOperation::add || operation == PointOperation::sum;
-  return kernels.common_name() + (adds ? "_sums" : "");
+  return kernels.common_name() + (is_addition(operation) ? "_sums" : "");
 }
 
 }  // namespace
+
+std::string GpuEngine::obstacle(std::size_t gpu, PointOperation operation) const {
+  if (kind_.tested == nullptr) return {};
+  const unsigned device = workers_[gpu]->device().index();
+  const std::string common = kernels_.common_name(), technique = technique_of(kernels_, operation);
+  std::string of_all = kind_.tested->obstacle(device, common);
+  return !of_all.empty() || technique == common ? of_all : kind_.tested->obstacle(device, technique);
+}
 
 void GpuEngine::test(std::size_t gpu, PointOperation operation) const {
   // In a forked child a thread of the parent may hold the mutex of the verdicts for ever.
   workers_[gpu]->check_usable();
   gpu::Device& device = workers_[gpu]->device();
   const gpu::Backend& backend = *kind_.tested->backend;
-  const std::string technique = technique_of(kernels_, operation);
-  for (const std::string& name : {kernels_.common_name(), technique}) {
-    const std::string obstacle = kind_.tested->obstacle(device.index(), name);
-    if (obstacle.empty()) continue;
+  if (const std::string reason = obstacle(gpu, operation); !reason.empty()) {
     throw gpu::DeviceError(backend.name(), gpu::Fault::wrong_results, static_cast<int>(device.index()),
-                           obstacle);
+                           reason);
   }
+  const std::string technique = technique_of(kernels_, operation);
   const std::string kernel = kernels_.kernel(part_of(operation)).name;
   try {
     gpu::check_answers({backend, technique.c_str(), kernel.c_str()}, device,

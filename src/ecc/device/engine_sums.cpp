@@ -18,17 +18,9 @@ constexpr std::size_t kSumItems = 4 * kChunkItems;
 
 }  // namespace
 
-/// Sums of two points may be secret where the cofactor is not 1 (PointEngine::add): then they are the
-/// host's. Kernels of whole schemes add rows of points, which are public.
-bool GpuEngine::adds_points(PointOperation operation) const {
-  if (curve().form == MM_ECC_MONTGOMERY) return false;
-  if (!kernels_.points_only) return device_schemes() != nullptr;
-  return operation == PointOperation::sum || curve().has_cofactor_one();
-}
-
 void GpuEngine::add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const {
   // Where kernels of whole schemes are, sums on Edwards curves, which have no infinity, may be secret.
-  const bool here = items.size() >= kFewestSums && r.infinity != nullptr && adds_points(PointOperation::add);
+  const bool here = items.size() >= kFewestSums && r.infinity != nullptr && computes(PointOperation::add);
   const std::size_t done = here ? run(PointOperation::add, items, false, {}, add_work(r, p, q)) : items.begin;
   replace_infinite(r, p, q, limbs(), {items.begin, done});
   if (done < items.end) host_->add(r, p, q, {done, items.end});
@@ -78,7 +70,7 @@ void GpuEngine::add_up(const RowCall& call, ItemRange items, const StopToken& st
 void GpuEngine::sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
                     const StopToken& stop) const {
   std::size_t done = items.begin;
-  if (kernels_.points_only && adds_points(PointOperation::sum) && items.size() >= kFewestSums) {
+  if (kernels_.points_only && computes(PointOperation::sum) && items.size() >= kFewestSums) {
     // Scalars are below n.
     const SumShape shape = sum_shape(curve().order_bits, items);
     ChunkSums sums(curve(), shape.buckets);

@@ -23,6 +23,11 @@
 
 namespace manymod::ecc::device {
 
+/// Sums of points, whose kernels count by themselves where they fail: the host adds points nearly as well.
+constexpr bool is_addition(PointOperation operation) {
+  return operation == PointOperation::add || operation == PointOperation::sum;
+}
+
 class GpuEngine final : public PointEngine, public DeviceSchemes {
  public:
   GpuEngine(const EngineKind& kind, const Curve& curve, std::span<gpu::Device* const> devices,
@@ -38,7 +43,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   [[nodiscard]] unsigned gpus() const override { return static_cast<unsigned>(workers_.size()); }
   [[nodiscard]] const PointEngine* host() const override { return host_.get(); }
   [[nodiscard]] bool takes_secrets() const override { return kind_.takes_secrets; }
-  [[nodiscard]] bool adds_points(PointOperation operation) const override;
+  [[nodiscard]] bool computes(PointOperation operation) const override;
   void check_usable() const override;
   [[nodiscard]] double item_ns(PointOperation operation) const override;
 
@@ -70,12 +75,16 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   const EngineKind kind_;
   const CurveKernels kernels_;
   std::unique_ptr<const PointEngine> host_;
-  GpuGroup group_;
-  std::vector<std::unique_ptr<const Worker>> workers_;  ///< of the GPUs of group_
+  /// The same GPUs twice: kernels of sums may fail where all others work, and the other way round.
+  GpuGroup group_, group_of_sums_;
+  std::vector<std::unique_ptr<const Worker>> workers_;  ///< of the GPUs of the groups
 
   [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
   /// Bits of a scalar that kernels read.
   [[nodiscard]] unsigned ladder_bits() const { return static_cast<unsigned>(curve().field_bits); }
+
+  /// Whether there are kernels for the operation on this curve, right or wrong.
+  [[nodiscard]] bool has_kernels(PointOperation operation) const;
 
   // What is done with the items of a chunk.
 
@@ -115,6 +124,8 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   [[nodiscard]] ChunkedWork sum_work(ChunkSums& sums, const SumShape& shape, const NumberRows& k,
                                      const PointRows& points, const std::vector<std::uint8_t>& good) const;
 
+  /// Why kernels of the operation are not used on a GPU; empty if they are.
+  [[nodiscard]] std::string obstacle(std::size_t gpu, PointOperation operation) const;
   /// Compares an operation's kernels on a GPU with the host, if this is their first use there.
   /// @throws gpu::DeviceError where they cannot be compiled, or are wrong
   void test(std::size_t gpu, PointOperation operation) const;

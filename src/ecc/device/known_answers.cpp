@@ -109,11 +109,12 @@ void KnownOperands::add_second(const Curve& curve) {
     std::copy_n(points_.x.data() + other, limbs_, x.data());
     std::copy_n(points_.y.data() + other, limbs_, y.data());
   }
-  terms_ = points_;
-  terms_.x.insert(terms_.x.end(), second_.x.begin(), second_.x.end());
-  terms_.y.insert(terms_.y.end(), second_.y.begin(), second_.y.end());
-  factors_ = u_;
-  factors_.insert(factors_.end(), u_.begin(), u_.end());
+  terms_ = AnsweredPoints(curve, 0);
+  for (const AnsweredPoints* const points : {&points_, &second_, &points_, &second_}) {
+    terms_.x.insert(terms_.x.end(), points->x.begin(), points->x.end());
+    terms_.y.insert(terms_.y.end(), points->y.begin(), points->y.end());
+    factors_.insert(factors_.end(), u_.begin(), u_.end());
+  }
 }
 
 }  // namespace manymod::ecc::device

@@ -52,7 +52,9 @@ class KnownOperands {
   [[nodiscard]] PointRows points() const { return {{points_.x.data(), limbs_}, {points_.y.data(), limbs_}}; }
   /// To be added to points(): equal ones, opposite ones, and others.
   [[nodiscard]] PointRows second() const { return {{second_.x.data(), limbs_}, {second_.y.data(), limbs_}}; }
-  /// The terms of a sum: points() and second(), both times u().
+  /// The terms of a sum: points() and second(), both times u(), and all again. A quarter of u() are n less
+  /// little, so that in most windows a bucket has more terms than a thread adds up: it is cut into pieces
+  /// (bucket_queue.hpp).
   [[nodiscard]] ItemRange terms() const { return {0, factors_.size() / size_}; }
   [[nodiscard]] NumberRows factors() const { return {factors_.data(), size_}; }
   [[nodiscard]] PointRows term_points() const {

@@ -46,10 +46,12 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
 #endif
     if (step >= MM_ENTRIES && step < of_k) {
 #pragma unroll 1
-      for (uint i = 0; i < MM_WINDOW; ++i) mm_twice(&sum, &sum, c);
+      for (uint i = 1; i <= MM_WINDOW; ++i) mm_twice(&sum, &sum, i == MM_WINDOW, c);
       MM_LOAD_MULTIPLE(&entry, table, mm_booth_digit(k, MM_WINDOW, of_k - 1 - step), c);
     }
-    mm_add(&sum, &sum, &entry, c);
+    // Entries are added to others, and the multiple of P to that of G.
+    const uint with_t = step < MM_ENTRIES || (step + 1 >= of_k && step + 1 < steps);
+    mm_add(&sum, &sum, &entry, with_t, c);
     if (step < MM_ENTRIES) table[step] = sum;
   }
   mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
@@ -70,7 +72,7 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
 #pragma unroll 1
   for (uint i = 0; i < mm_digit_count(job->curve.order_bits); ++i) {
     mm_scan_base(&entry, table, i, mm_booth_digit(k, MM_WINDOW, i), c);
-    mm_add(&sum, &sum, &entry, c);
+    mm_add(&sum, &sum, &entry, 1, c);
   }
   mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
 }
@@ -132,7 +134,7 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_sum_job)) {
     if (reference == MM_NO_POINT) continue;
     mm_load_point(&element, MM_AT(const uint, job->points), job->point_count, reference, c);
 #endif
-    mm_add(&sum, &sum, &element, c);
+    mm_add(&sum, &sum, &element, 1, c);
   }
   mm_store_point(MM_AT(uint, job->result), job->count, item, &sum, c);
 }

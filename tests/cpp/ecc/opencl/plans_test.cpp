@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,35 @@ TEST_F(OpenclPlans, FailOverWhereKernelsDoNotCompile) {
   EccPlan gpu = plan_on("opencl"), cpu = plan_on("cpu");
   EXPECT_EQ(run(gpu, MM_ECC_PUBLIC_KEY), run(cpu, MM_ECC_PUBLIC_KEY));
   EXPECT_NE(refusal().find("cannot compile ecc_three256_base"), std::string::npos) << refusal();
+}
+
+/// clBuildProgram that fails for one length of primes.
+opencl::Status fail_to_build_384_bits(opencl::ProgramHandle program, std::uint32_t count,
+                                      const opencl::DeviceHandle* devices, const char* options, void* notify,
+                                      void* data) {
+  if (std::strstr(options, "-DMM_FIELD_BITS=384") != nullptr) return -11;  // CL_BUILD_PROGRAM_FAILURE
+  return own<decltype(&fail_to_build_384_bits)>("clBuildProgram")(program, count, devices, options, notify,
+                                                                  data);
+}
+
+/// Curves of other lengths stay on the device, in plans from before and after.
+TEST_F(OpenclPlans, LengthsFailByThemselves) {
+  replace("clBuildProgram", address(fail_to_build_384_bits));
+  const auto keys_of = [](EccPlan& plan) {
+    return plan.public_keys(std::vector<Bytes>{small_secret(48, 1)});
+  };
+  const EccCurve long_curve("P-384");
+  EccPlan before = plan_on("opencl"), of_384(long_curve, {"opencl", "", 1}),
+          of_384_on_cpu = cpu_plan(long_curve), cpu = plan_on("cpu");
+  EXPECT_EQ(keys_of(of_384), keys_of(of_384_on_cpu));
+  EXPECT_THROW(EccPlan(long_curve, {"opencl", "", 1}), wrapper::Error);
+  EccPlan after = plan_on("opencl");
+  const std::vector<Bytes> expected = run(cpu, MM_ECC_PUBLIC_KEY);
+  for (EccPlan* const plan : {&before, &after}) {
+    opencl_launches = 0;
+    EXPECT_EQ(run(*plan, MM_ECC_PUBLIC_KEY), expected);
+    EXPECT_GT(opencl_launches, 0U);
+  }
 }
 
 TEST_F(OpenclPlans, FailOverWhereKernelsAreWrong) {

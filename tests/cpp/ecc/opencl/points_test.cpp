@@ -41,6 +41,17 @@ class OpenclPoints : public manymod::testing::OpenclCurves {
     // No kernel was found to be wrong.
     EXPECT_EQ(engine_of(curve)->gpus(), 1U);
   }
+  /// k G alone, since textbook laws take long.
+  static void check_base(const ecc::Curve& curve) {
+    const auto engine = engine_of(curve), host = ecc::scalar64::variant().make(curve, {});
+    const ecc::device::KnownOperands known(*host);
+    ecc::device::AnsweredPoints found(curve, known.items().size()), expected(found);
+    engine->multiply_base(found.results(), known.u(), known.items(), TimingClass::secret, {});
+    host->multiply_base(expected.results(), known.u(), known.items(), TimingClass::secret, {});
+    EXPECT_EQ(found, expected);
+    EXPECT_EQ(manymod::testing::opencl_launches, 4U);  // with the known answers
+    EXPECT_EQ(engine_of(curve)->gpus(), 1U);
+  }
 };
 
 TEST_F(OpenclPoints, EdgesWithTheCoefficientMinusThree) { check(ecc::named_curve(CurveId::p256)); }
@@ -48,16 +59,12 @@ TEST_F(OpenclPoints, EdgesWithTheCoefficientZero) { check(ecc::make_curve(CurveN
 TEST_F(OpenclPoints, EdgesWithAnyCoefficient) { check(ecc::make_curve(CurveNumbers(kAny).view())); }
 
 /// P-521, whose elements are too long for registers.
-TEST_F(OpenclPoints, DigitsInMemory) {
-  const ecc::Curve& curve = ecc::named_curve(CurveId::p521);
-  const auto engine = engine_of(curve), host = ecc::scalar64::variant().make(curve, {});
-  const ecc::device::KnownOperands known(*host);
-  ecc::device::AnsweredPoints found(curve, known.items().size()), expected(found);
-  engine->multiply_base(found.results(), known.u(), known.items(), TimingClass::secret, {});
-  host->multiply_base(expected.results(), known.u(), known.items(), TimingClass::secret, {});
-  EXPECT_EQ(found, expected);
-  EXPECT_EQ(manymod::testing::opencl_launches, 4U);  // with the known answers
-  EXPECT_EQ(engine_of(curve)->gpus(), 1U);
+TEST_F(OpenclPoints, DigitsInMemory) { check_base(ecc::named_curve(CurveId::p521)); }
+/// The longest primes, whose elements have 28 digits.
+TEST_F(OpenclPoints, LongestPrimes) {
+  const ecc::Curve& curve = prime_order_curves().front().curve;
+  ASSERT_EQ(curve.field_bits, ecc::opencl::kMaxFieldBits);
+  check_base(curve);
 }
 
 /// No kernel is built for short primes, and Weierstrass curves of even order.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/opencl/recorded_formulas.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -64,10 +66,12 @@ class RecordingField {
   [[nodiscard]] Mask equal(const Element& a, const Element& b) const;
   Mask inverse(Element& r, const Element& a) const;
 
-  /// The operations as statements, which leave `results` in the elements of those names.
+  /// The operations as statements, which leave `results` in the elements of those names. The one that has a
+  /// condition is that of the last operation, which depends on it.
   struct Result {
     const char* name;
     Element element;
+    const char* condition = nullptr;
   };
   [[nodiscard]] std::string statements(const std::vector<Result>& results) const;
 
@@ -103,6 +107,8 @@ std::vector<std::size_t> RecordingField::last_uses(const std::vector<Result>& re
 
 std::string RecordingField::statements(const std::vector<Result>& results) const {
   const std::vector<std::size_t> last = last_uses(results);
+  const auto conditional =
+      std::ranges::find_if(results, [](const Result& result) { return result.condition != nullptr; });
   std::vector<std::string> names = operands_;
   std::vector<bool> in_use;
   std::vector<std::size_t> variables(operands_.size());
@@ -120,12 +126,20 @@ std::string RecordingField::statements(const std::vector<Result>& results) const
     in_use[free] = true;
     variables.push_back(free);
     names.push_back("t" + std::to_string(free));
+    const bool depends = conditional != results.end() && conditional->element.value == operands_.size() + i;
+    if (depends) {
+      EXPECT_EQ(i + 1, operations_.size());
+      text += std::string("  if (") + conditional->condition + ") {\n  ";
+    }
     text += std::string("  MM_") + operation.macro + "(" + names.back() + read + operation.option + ");\n";
+    if (depends) text += std::string("    ") + conditional->name + " = " + names.back() + ";\n  }\n";
   }
   std::string declared;
   for (std::size_t i = 0; i < in_use.size(); ++i) declared += (i == 0 ? "t" : ", t") + std::to_string(i);
-  for (const Result& result : results)
-    text += std::string("  ") + result.name + " = " + names[result.element.value] + ";\n";
+  for (const Result& result : results) {
+    if (result.condition == nullptr)
+      text += std::string("  ") + result.name + " = " + names[result.element.value] + ";\n";
+  }
   return "  mm_element " + declared + ";\n" + text;
 }
 
@@ -145,12 +159,13 @@ std::string statements(const RecordingField& f, const Point& r) {
 std::string functions(const char* kind, const std::string& sum, const std::string& twice) {
   return std::string("#if") + " defined(MM_A_" + kind + ")\n" +
          "// r = p + q.\n"
-         "static MM_CALLED void mm_add(mm_point* r, const mm_point* p, const mm_point* q, const mm_curve* c) "
-         "{\n" +
+         "static MM_CALLED void mm_add(mm_point* r, const mm_point* p, const mm_point* q, uint with_t, "
+         "const mm_curve* c) {\n" +
          sum +
          "}\n"
          "// r = 2 p.\n"
-         "static MM_CALLED void mm_twice(mm_point* r, const mm_point* p, const mm_curve* c) {\n" +
+         "static MM_CALLED void mm_twice(mm_point* r, const mm_point* p, uint with_t, const mm_curve* c) "
+         "{\n" +
          twice + "}\n#endif\n";
 }
 
@@ -173,7 +188,7 @@ Extended extended_operand(RecordingField& f, const std::string& name) {
   return {f.operand(name + "->x"), f.operand(name + "->y"), f.operand(name + "->z"), f.operand(name + "->t")};
 }
 std::string statements(const RecordingField& f, const Extended& r) {
-  return f.statements({{"r->x", r.x}, {"r->y", r.y}, {"r->z", r.z}, {"r->t", r.t}});
+  return f.statements({{"r->x", r.x}, {"r->y", r.y}, {"r->z", r.z}, {"r->t", r.t, "with_t"}});
 }
 
 std::string recorded_edwards(const char* name, Coefficients::Kind kind) {

@@ -27,4 +27,9 @@ inline constexpr HexCurve kAny{"any a",
                                "db7c2abf62e35e7628dfac6561c5",
                                "01"};
 
+/// a = -1 and d = 48, modulo the largest prime of 64 bits. The order was counted by baby and giant steps.
+inline constexpr HexCurve kShortEdwards{"a = -1", MM_ECC_EDWARDS,     "ffffffffffffffc5", "ffffffffffffffc4",
+                                        "30",     "a9b61f7f4215a655", "01c2c13cfac3a239", "1fffffffcdfdeecd",
+                                        "08"};
+
 }  // namespace manymod::test

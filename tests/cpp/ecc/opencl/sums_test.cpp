@@ -2,17 +2,14 @@
 // Sums of points on OpenCL devices, and of multiples of many by buckets, against the processor's.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
-#include <memory>
-#include <random>
-#include <string>
 #include <vector>
 
 #include "ecc/curve_checks.hpp"
 #include "ecc/device/known_answers.hpp"
 #include "ecc/opencl/fixture.hpp"
 #include "ecc/opencl/short_curves.hpp"
+#include "ecc/opencl/sum_operands.hpp"
 #include "ecc/opencl/variants.opencl.hpp"
 #include "ecc/scalar64/engine.hpp"
 #include "repr/limbs.hpp"
@@ -27,91 +24,6 @@ using ecc::PointRows;
 using ecc::device::AnsweredPoints;
 using manymod::testing::opencl_launches;
 
-/// Multiples of the generator, with infinity among them, and scalars below n.
-class SumOperands {
- public:
-  SumOperands(const ecc::Curve& curve, std::size_t count)
-      : curve_(curve),
-        host_(ecc::scalar64::variant().make(curve, {})),
-        count_(count),
-        p_(curve, count),
-        q_(p_) {
-    fill(p_, 7);
-    fill(q_, 5);
-    // Every sixth pair is of equal points, every sixth of opposite ones.
-    for (std::size_t i = 0; i < count; i += 3) {
-      copy(q_, i, p_, i);
-      if (i % 2 == 0) negate(q_, i);
-    }
-    std::mt19937_64 random(1);
-    k_.resize(count * curve.scalar_limbs());
-    for (Limb& limb : k_) limb = random();
-    for (std::size_t i = 0; i < count; ++i) {
-      limbs::truncate_bits(scalar(i), curve.order_bits - 1);
-      // Of equal points with equal scalars, and of opposite ones.
-      if (i % 4 == 1) copy_scalar(i, i - 1);
-      if (i % 8 == 5) copy(p_, i, p_, i - 1);
-      if (i % 8 == 5) negate(p_, i);
-    }
-    // 0 and n - 1.
-    std::ranges::fill(scalar(2), Limb{0});
-    std::ranges::fill(scalar(3), Limb{0});
-    scalar(3)[0] = 1;
-    limbs::negate_mod(scalar(3), scalar(3), curve.n);
-  }
-
-  [[nodiscard]] const ecc::PointEngine& host() const { return *host_; }
-  [[nodiscard]] PointRows p() const { return rows(p_); }
-  [[nodiscard]] PointRows q() const { return rows(q_); }
-  [[nodiscard]] NumberRows k() const { return {k_.data(), curve_.scalar_limbs()}; }
-
-  [[nodiscard]] AnsweredPoints sums(const ecc::PointEngine& engine, ItemRange items) const {
-    AnsweredPoints r(curve_, count_);
-    engine.add(r.results(), p(), q(), items);
-    return r;
-  }
-  [[nodiscard]] AnsweredPoints total(const ecc::PointEngine& engine, ItemRange items) const {
-    AnsweredPoints r(curve_, 1);
-    engine.sum(r.results(), k(), p(), items, {});
-    return r;
-  }
-
- private:
-  const ecc::Curve& curve_;
-  std::unique_ptr<const ecc::PointEngine> host_;
-  std::size_t count_;
-  AnsweredPoints p_, q_;
-  std::vector<Limb> k_;
-
-  [[nodiscard]] std::span<Limb> scalar(std::size_t i) {
-    return std::span(k_).subspan(i * curve_.scalar_limbs(), curve_.scalar_limbs());
-  }
-  void copy_scalar(std::size_t to, std::size_t from) { std::ranges::copy(scalar(from), scalar(to).begin()); }
-  [[nodiscard]] bool is_edwards() const { return curve_.form == MM_ECC_EDWARDS; }
-  void negate(AnsweredPoints& points, std::size_t i) const {
-    std::vector<Limb>& all = is_edwards() ? points.x : points.y;
-    const std::span coordinate = std::span(all).subspan(i * curve_.limbs(), curve_.limbs());
-    limbs::negate_mod(coordinate, coordinate, curve_.p);
-  }
-  void copy(AnsweredPoints& to, std::size_t i, const AnsweredPoints& from, std::size_t j) const {
-    std::copy_n(from.x.data() + j * curve_.limbs(), curve_.limbs(), to.x.data() + i * curve_.limbs());
-    std::copy_n(from.y.data() + j * curve_.limbs(), curve_.limbs(), to.y.data() + i * curve_.limbs());
-    to.flags[i] = from.flags[j];
-  }
-  /// Points i step modulo 31, of which 0 is infinity.
-  void fill(AnsweredPoints& points, std::size_t step) const {
-    std::vector<Limb> factors(count_ * curve_.scalar_limbs());
-    for (std::size_t i = 0; i < count_; ++i) factors[i * curve_.scalar_limbs()] = i * step % 31;
-    host_->multiply_base(points.results(), {factors.data(), curve_.scalar_limbs()}, {0, count_},
-                         TimingClass::public_, {});
-  }
-  [[nodiscard]] PointRows rows(const AnsweredPoints& points) const {
-    return {{points.x.data(), curve_.limbs()},
-            {points.y.data(), curve_.limbs()},
-            is_edwards() ? nullptr : points.flags.data()};
-  }
-};
-
 class OpenclSums : public manymod::testing::OpenclCurves {
  protected:
   static constexpr std::size_t kCount = 300;
@@ -122,8 +34,8 @@ class OpenclSums : public manymod::testing::OpenclCurves {
     const ItemRange items{1, kCount - 1};
     const auto engine = engine_of(curve);
     const bool adds_two = curve.has_cofactor_one();
-    EXPECT_EQ(engine->adds_points(ecc::PointOperation::add), adds_two);
-    EXPECT_TRUE(engine->adds_points(ecc::PointOperation::sum));
+    EXPECT_EQ(engine->computes(ecc::PointOperation::add), adds_two);
+    EXPECT_TRUE(engine->computes(ecc::PointOperation::sum));
     // Kernels that were found to be wrong at first would not be launched again.
     for (int round = 0; round < 2; ++round) {
       opencl_launches = 0;
@@ -139,6 +51,8 @@ class OpenclSums : public manymod::testing::OpenclCurves {
 TEST_F(OpenclSums, WithTheCoefficientMinusThree) { check(ecc::named_curve(CurveId::p256)); }
 TEST_F(OpenclSums, WithTheCoefficientZero) { check(ecc::make_curve(CurveNumbers(kZero).view())); }
 TEST_F(OpenclSums, WithAnyCoefficient) { check(ecc::make_curve(CurveNumbers(kAny).view())); }
+
+TEST_F(OpenclSums, OnShortEdwardsCurves) { check(ecc::make_curve(CurveNumbers(kShortEdwards).view())); }
 
 /// Sums of two points of Ed25519 may be secret, and stay on the processor.
 TEST_F(OpenclSums, OnEdwardsCurves) { check(ecc::named_curve(CurveId::ed25519)); }
@@ -180,11 +94,7 @@ opencl::Status fail_to_build_sums(opencl::ProgramHandle program, std::uint32_t c
 
 /// Sums whose kernels do not compile are the processor's, and checks of points stay on the device.
 TEST_F(OpenclSums, FailByThemselves) {
-  opencl::DriverSources sources;
-  sources.replaced_functions = {
-      {"clBuildProgram", manymod::testing::address(fail_to_build_sums)},
-      {"clEnqueueNDRangeKernel", manymod::testing::address(manymod::testing::count_launches)}};
-  opencl::Driver::use(sources);
+  replace("clBuildProgram", manymod::testing::address(fail_to_build_sums));
   const ecc::Curve curve = ecc::make_curve(CurveNumbers(kAny).view());
   const SumOperands operands(curve, kCount);
   const auto engine = engine_of(curve);
