@@ -50,7 +50,7 @@ CPP_SOURCES = $(shell find src include daemon provider tests bench examples \
 TIDY_SOURCES = $(filter %.cpp,$(filter src/% daemon/% provider/% tests/%,$(CPP_SOURCES)))
 PYTHON_CODE = $(wildcard python apps cmake docs reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
-.PHONY: help demo demo-tls test test-cpp test-asan test-python test-clusters bench lint lint-python lint-format lint-clang \
+.PHONY: help demo demo-tls package-cuda test test-cpp test-asan test-python test-clusters bench lint lint-python lint-format lint-clang \
   lint-cpp format docs docs-links compilers lowest fuzz soak wheels try-wheels clean
 
 help:
@@ -88,7 +88,9 @@ $(STAMPS)/package: $(PACKAGE_SOURCES) $(STAMPS)/build-tools $(STAMPS)/system-bui
 	@touch $@
 
 # The package with the CUDA kernels whether or not there is a GPU: the tests check their machine code for sm_90a.
-$(STAMPS)/package-cuda: $(PACKAGE_SOURCES) $(STAMPS)/build-tools $(STAMPS)/deps-cuda $(STAMPS)/system-build
+# No other set-up can go on while it is compiled, so that what all its users need comes first.
+$(STAMPS)/package-cuda: $(PACKAGE_SOURCES) $(STAMPS)/build-tools $(STAMPS)/deps-cuda $(STAMPS)/system-build \
+  | $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(install_package) $(addprefix -C cmake.define.,$(CUDA_KERNELS)) .
 	@touch $(STAMPS)/package $@
 
@@ -102,9 +104,11 @@ demo-tls: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system-test
 	cmake --build $(RELEASE) --target manymod_provider manymod-signd
 	PYTHONPATH=tools $(VENV)/bin/python bench/tls/handshakes.py --build $(RELEASE) --workers 1 --seconds 3 --repetitions 1
 
+package-cuda: $(STAMPS)/package-cuda
+
 test: test-cpp test-asan test-python
 
-test-cpp test-asan test-python: WERROR := ON
+package-cuda test-cpp test-asan test-python: WERROR := ON
 
 # The package has configured the folder without them.
 configure_tests = cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON \

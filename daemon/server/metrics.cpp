@@ -18,7 +18,7 @@ constexpr std::array<const char*, kStatuses> kStatusNames = {
     "ok", "busy", "denied", "unknown_key", "unsupported", "rejected", "expired", "failed"};
 
 // A label's value, as the format wants it.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '\\' || c == '"') out += '\\';
@@ -105,8 +105,8 @@ void add_uses(Text& text, const UseLog& uses) {
     text.family(name, "counter", help);
     for (const Use& use : totals) {
       const std::size_t equals = use.principal.find('=');
-      text.value("key=" + quoted(use.key) + "," + use.principal.substr(0, equals) + "=" +
-                     quoted(std::string_view(use.principal).substr(equals + 1)) + ",operation=\"" +
+      text.value("key=" + in_quotes(use.key) + "," + use.principal.substr(0, equals) + "=" +
+                     in_quotes(std::string_view(use.principal).substr(equals + 1)) + ",operation=\"" +
                      operation_name(static_cast<std::size_t>(use.operation)) + "\"",
                  use.*count);
     }
@@ -121,7 +121,7 @@ std::string metrics_text(const Counters& counters, const UseLog& uses, const Gen
   Text text;
   text.family("answers_total", "counter", "Answers by status.");
   for (std::size_t i = 0; i < kStatuses; ++i) {
-    text.value("status=" + quoted(kStatusNames[i]), counters.answers[i].load());
+    text.value("status=" + in_quotes(kStatusNames[i]), counters.answers[i].load());
   }
   text.single("keys", "gauge", "Keys that are served.", generation.keys().size());
   text.single("connections", "gauge", "Clients with requests.", counters.open_connections.load());

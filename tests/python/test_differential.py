@@ -7,28 +7,21 @@ Each run draws new cases. A failure prints the seed; MANYMOD_TEST_SEED=<seed> re
 from __future__ import annotations
 
 import math
-import os
-import random
-from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from reference import cases, expected
 from reference.expected import Answer
+from tests.python import differential_batches as batches
+from tests.python.differential_batches import RING_OPERATIONS, SEED, UNARY, Batch, Item, rng_for
 
 import manymod
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Sequence
 
-SEED = int(os.environ.get("MANYMOD_TEST_SEED") or random.SystemRandom().getrandbits(32))
 USABLE = [variant for variant in manymod.variants() if variant.usable]
-
-RING_OPERATIONS = ("addmod", "submod", "negmod", "mulmod", "sqrmod", "invmod")
-UNARY = ("negmod", "sqrmod", "invmod")
-
-HUGE_BITS = 20_011
 
 
 def offered(*operations: str) -> list[tuple[str, str]]:
@@ -48,20 +41,6 @@ WIDE = {variant.name for variant in USABLE if variant.max_bits >= 16384}
 def wide(pairs: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
     """Those of the pairs whose variant serves every width."""
     return [pair for pair in pairs if pair[1] in WIDE]
-
-
-@dataclass(frozen=True)
-class Item:
-    """Operands of one item."""
-
-    x: int
-    y: int
-    n: int
-
-
-def rng_for(*key: object) -> random.Random:
-    """A generator of its own for each set of cases, so that tests do not depend on each other's order."""
-    return random.Random(f"{SEED} {key}")
 
 
 def show(value: int) -> str:
@@ -94,177 +73,78 @@ def call(op: str, items: Sequence[Item], variant: str, *, secret: bool = False) 
     return getattr(manymod, op)(*operands, **words)
 
 
-def check(op: str, items: Sequence[Item], variant: str, *, secret: bool = False) -> None:
+def check(op: str, batch: Batch, variant: str, *, secret: bool = False) -> None:
     """Run a batch and compare."""
-    answers = [expected.answer(op, item.x, item.y, item.n, secret=secret) for item in items]
     title = f"{op} {variant} {'secret' if secret else 'public'}"
-    compare(title, items, call(op, items, variant, secret=secret), answers)
-
-
-@cache
-def ring_items(bits: int) -> tuple[Item, ...]:
-    """Operand pairs for the moduli of one width, some of the moduli negative."""
-    rng = rng_for("ring", bits)
-    items = []
-    for modulus in cases.moduli(rng, bits, odd=False):
-        n = -modulus if rng.random() < 0.2 else modulus
-        operands = cases.operands(rng, n, 18)
-        items += [Item(x, y, n) for x, y in zip(operands[:9], operands[9:], strict=True)]
-        items += [Item(abs(n) - 1, abs(n) - 1, n), Item(0, abs(n) - 1, n)]
-    return tuple(items)
-
-
-def exponent_bits(bits: int) -> int:
-    """Exponents as long as the modulus where that is quick, shorter ones for wide moduli."""
-    return bits if bits <= 2049 else 2_000_000 // bits
-
-
-@cache
-def power_items(bits: int, *, secret: bool) -> tuple[tuple[Item, ...], tuple[Answer, ...]]:
-    """Powers modulo each modulus of one width, with their answers."""
-    rng = rng_for("power", bits, secret)
-    moduli = cases.moduli(rng, bits, odd=secret)
-    per_modulus = 5 if bits <= 577 else 2 if bits <= 2049 else 1
-    items = []
-    for modulus in rng.sample(moduli, min(len(moduli), 6)) if bits > 4097 else moduli:
-        n = -modulus if rng.random() < 0.2 else modulus
-        bases = cases.operands(rng, n, per_modulus)
-        exps = cases.exponents(rng, max(3, exponent_bits(bits)), per_modulus)
-        items += [Item(x, -y if rng.random() < 0.15 else y, n) for x, y in zip(bases, exps, strict=True)]
-    return tuple(items), tuple(expected.answer("powmod", i.x, i.y, i.n, secret=secret) for i in items)
+    compare(title, batch.items, call(op, batch.items, variant, secret=secret), batch.answers)
 
 
 @pytest.mark.parametrize(("op", "variant"), wide(offered(*RING_OPERATIONS)))
 def test_each_width(op: str, variant: str) -> None:
     for bits in cases.EDGE_WIDTHS:
-        check(op, ring_items(bits), variant)
+        check(op, batches.ring_batch(op, bits), variant)
 
 
 @pytest.mark.parametrize("signs", [True, False])
 @pytest.mark.parametrize(("secret", "variant"), wide(offered_classes("fmamod")))
 def test_fmamod_each_width(secret: bool, variant: str, signs: bool) -> None:
-    """Addends of any length and sign, with a modulus for each item and one for all."""
-    rng = rng_for("fmamod")
-    for bits in cases.EDGE_WIDTHS:
-        every = [i if signs else Item(abs(i.x), abs(i.y), i.n) for i in ring_items(bits)]
-        for items in (every, [i for i in every if i.n == every[-1].n]):
-            zs = [
-                rng.choice((0, -1, abs(i.n) - 1, (1 << bits) - 1, *cases.operands(rng, i.n, 2)))
-                for i in items
-            ]
-            zs = zs if signs else [abs(z) for z in zs]
-            columns = [[getattr(item, name) for item in items] for name in "xyn"]
-            n = columns[2] if len(set(columns[2])) > 1 else columns[2][0]
-            results = manymod.fmamod(
-                columns[0], columns[1], zs, n, variant=variant, errors="status", secret=secret
-            )
-            # Of x y and z the sum is wanted.
-            answers = [
-                expected.answer("addmod", i.x * i.y, z, i.n, secret=secret)
-                for i, z in zip(items, zs, strict=True)
-            ]
-            compare(f"fmamod {variant} {bits} bits", items, results, answers)
+    for zs, batch in batches.sums_with_products(secret, signs):
+        xs, ys, ns = ([getattr(item, name) for item in batch.items] for name in "xyn")
+        n = ns if len(set(ns)) > 1 else ns[0]
+        results = manymod.fmamod(xs, ys, zs, n, variant=variant, errors="status", secret=secret)
+        compare(f"fmamod {variant} {ns[0].bit_length()} bits", batch.items, results, batch.answers)
 
 
 @pytest.mark.parametrize(("secret", "variant"), wide(offered_classes("powmod")))
 def test_powmod_each_width(secret: bool, variant: str) -> None:
     for bits in cases.EDGE_WIDTHS:
-        items, answers = power_items(bits, secret=secret)
-        compare(
-            f"powmod {variant} {bits} bits", items, call("powmod", items, variant, secret=secret), answers
-        )
+        check("powmod", batches.power_batch(bits, secret=secret), variant, secret=secret)
 
 
 @pytest.mark.parametrize(("op", "variant"), wide(offered("powmod", "mulmod", "sqrmod", "invmod")))
 def test_every_limb_count(op: str, variant: str) -> None:
-    """1 to 72 limbs, odd and even moduli: code that works in blocks of limbs has another rest at each."""
-    rng = rng_for("limbs", op)
-    items = []
-    for limbs in range(1, 73):
-        bits = 64 * limbs - rng.randrange(64)
-        moduli = [
-            *rng.sample(cases.moduli(rng, bits, odd=True), 3),
-            cases.exact_width(rng.getrandbits(bits), bits),
-        ]
-        k = rng.randrange(bits)
-        moduli.append(cases.exact_width((rng.getrandbits(bits) | 1) << k, bits))
-        for n in moduli:
-            x, y = cases.operands(rng, n, 2)
-            items.append(Item(x, rng.getrandbits(40) if op == "powmod" else y, n))
-            items.append(Item(n - 1, 3 if op == "powmod" else n - 2, n))
-    check(op, items, variant)
+    check(op, batches.every_limb_count(op), variant)
 
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("powmod"))
 def test_full_length_powers_of_wide_moduli(secret: bool, variant: str) -> None:
-    rng = rng_for("wide", secret)
-    items = []
-    for bits in (3072, 4095, 4096):
-        n = rng.choice(cases.moduli(rng, bits, odd=secret))
-        items.append(Item(rng.getrandbits(bits), cases.exact_width(rng.getrandbits(bits), bits), n))
-    check("powmod", items, variant, secret=secret)
+    check("powmod", batches.full_length_powers(secret), variant, secret=secret)
 
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("powmod"))
 def test_every_small_power(secret: bool, variant: str) -> None:
-    """All (base, exponent, modulus) with modulus up to 2^6, base and exponent up to the modulus."""
-    items = [Item(x, y, n) for n in range(65) for x in range(n + 1) for y in range(n + 1)]
-    check("powmod", items, variant, secret=secret)
+    check("powmod", batches.small_powers(secret), variant, secret=secret)
 
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("powmod"))
 def test_every_small_signed_power(secret: bool, variant: str) -> None:
-    span = range(-18, 19)
-    check("powmod", [Item(x, y, n) for n in span for x in span for y in span], variant, secret=secret)
+    check("powmod", batches.small_signed_operands("powmod", secret), variant, secret=secret)
 
 
 @pytest.mark.parametrize(("op", "variant"), offered(*RING_OPERATIONS))
 def test_every_small_operand(op: str, variant: str) -> None:
-    seconds = (0,) if op in UNARY else range(-18, 19)
-    items = [Item(x, y, n) for n in range(-18, 19) for x in range(-18, 19) for y in seconds]
-    check(op, items, variant)
+    check(op, batches.small_signed_operands(op, secret=False), variant)
 
 
 @pytest.mark.parametrize(("op", "variant"), wide(offered(*RING_OPERATIONS, "powmod")))
 def test_mixed_widths_keep_their_order(op: str, variant: str) -> None:
-    """All widths in one shuffled batch, with items that fail between them."""
-    rng = rng_for("mixed", op)
-    items = []
-    for bits in cases.EDGE_WIDTHS:
-        if op == "powmod":
-            items += rng.sample(power_items(bits, secret=False)[0], 4 if bits <= 1025 else 1)
-        else:
-            items += rng.sample(ring_items(bits), 8)
-    items += [
-        Item(5, 3, 0),
-        Item(-5, -3, 0),
-        Item(2, -1, 4),
-        Item(7, 2, 1),
-        Item(7, 0, 1),
-        Item(7, 2, -1),
-    ] * 3
-    rng.shuffle(items)
-    check(op, items, variant)
+    check(op, batches.mixed_widths(op), variant)
 
 
 @pytest.mark.parametrize(
     "variant", [variant for secret, variant in wide(offered_classes("powmod")) if secret]
 )
 def test_mixed_widths_and_parities_in_class_secret(variant: str) -> None:
-    """Even moduli are refused item by item; moduli 1 and -1 are odd and answer 0."""
-    rng = rng_for("mixed secret")
-    items = [
-        Item(3, 5, 8),
-        Item(3, 5, 0),
-        Item(3, 5, 1),
-        Item(3, 0, -1),
-        Item(3, -1, 9),
-        Item(2**70, 3, 2**64),
-    ]
-    for bits in cases.EDGE_WIDTHS:
-        items += rng.sample(power_items(bits, secret=bits % 2 == 0)[0], 2 if bits <= 1025 else 1)
-    rng.shuffle(items)
-    check("powmod", items, variant, secret=True)
+    check("powmod", batches.mixed_widths_and_parities(), variant, secret=True)
+
+
+def check_shared(op: str, batch: Batch, variant: str, *, secret: bool = False) -> None:
+    """Run a batch whose items have one modulus, which is passed once, and compare."""
+    xs, ys = ([getattr(item, name) for item in batch.items] for name in "xy")
+    n = batch.items[0].n
+    operands = [xs, n] if op in UNARY else [xs, ys, n]
+    results = getattr(manymod, op)(*operands, variant=variant, errors="status", secret=secret)
+    compare(f"{op} {variant} shared {n.bit_length()} bits", batch.items, results, batch.answers)
 
 
 @pytest.mark.parametrize(
@@ -272,53 +152,23 @@ def test_mixed_widths_and_parities_in_class_secret(variant: str) -> None:
     [(op, name) for op in RING_OPERATIONS for secret, name in offered_classes(op) if secret],
 )
 def test_ring_operations_in_class_secret(op: str, variant: str) -> None:
-    """All widths in one batch, operands of any width and sign, then one modulus for all items."""
-    rng = rng_for("secret", op)
     widest = next(known.max_bits for known in USABLE if known.name == variant)
-    widths = [bits for bits in cases.EDGE_WIDTHS if bits <= widest]
-    items = [item for bits in widths for item in rng.sample(ring_items(bits), 8)]
-    items += [Item(5, 3, 0), Item(7, 2, 1), Item(7, 2, -1), Item(-(2**20_000), 2**9000 - 1, 2**521 - 1)]
-    rng.shuffle(items)
-    check(op, items, variant, secret=True)
-    for bits in (3, 64, 65, 511, 513, 1088, 2048):
-        n = rng.choice(cases.moduli(rng, bits, odd=True))
-        xs = cases.operands(rng, n, 20)
-        items = [Item(x, y, n) for x, y in zip(xs, reversed(xs), strict=True)]
-        operands = [xs, n] if op in UNARY else [xs, xs[::-1], n]
-        results = getattr(manymod, op)(*operands, variant=variant, errors="status", secret=True)
-        answers = [expected.answer(op, item.x, item.y, item.n, secret=True) for item in items]
-        compare(f"{op} {variant} shared {bits} bits", items, results, answers)
+    mixed, *shared = batches.secret_ring_batches(op, widest)
+    check(op, mixed, variant, secret=True)
+    for batch in shared:
+        check_shared(op, batch, variant, secret=True)
 
 
 @pytest.mark.parametrize(("op", "variant"), offered(*RING_OPERATIONS, "powmod"))
 def test_shared_modulus(op: str, variant: str) -> None:
-    """One modulus for the batch takes another path: precomputed constants, and simultaneous inversion."""
-    rng = rng_for("shared", op)
-    for bits in (1, 2, 63, 64, 65, 127, 192, 256, 257, 512, 577, 1024, 1536, 2048):
-        for n in rng.sample(cases.moduli(rng, bits, odd=False), 5):
-            xs = cases.operands(rng, n, 40 if bits <= 512 else 9)
-            ys = cases.exponents(rng, min(bits, 512), len(xs)) if op == "powmod" else list(reversed(xs))
-            items = [Item(x, y, n) for x, y in zip(xs, ys, strict=True)]
-            operands = [xs, n] if op in UNARY else [xs, ys, n]
-            results = getattr(manymod, op)(*operands, variant=variant, errors="status")
-            answers = [expected.answer(op, item.x, item.y, item.n) for item in items]
-            compare(f"{op} {variant} shared {bits} bits", items, results, answers)
+    for batch in batches.shared_moduli(op):
+        check_shared(op, batch, variant)
 
 
 @pytest.mark.parametrize("variant", [variant for _, variant in offered("invmod")])
 def test_simultaneous_inversion_isolates_items_without_inverse(variant: str) -> None:
-    """Hundreds of items on one composite modulus, a few of which share a factor with it."""
-    rng = rng_for("simultaneous")
-    for n in (3 * 5 * 7 * 11 * 13, (2**127 - 1) * 3, 2**64 * 15, (2**521 - 1) * (2**61 - 1)):
-        for bad in ([], [0], [511], [0, 1, 255, 256, 510], list(range(0, 512, 3))):
-            xs = [rng.getrandbits(n.bit_length()) | 1 for _ in range(512)]
-            for i in bad:
-                xs[i] = rng.choice((0, n, 3 * n // 3, n * rng.getrandbits(40)))
-            items = [Item(x, 0, n) for x in xs]
-            answers = [expected.answer("invmod", x, 0, n) for x in xs]
-            compare(
-                f"invmod {variant}", items, manymod.invmod(xs, n, variant=variant, errors="status"), answers
-            )
+    for batch in batches.few_without_inverse():
+        check_shared("invmod", batch, variant)
 
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("powmod"))
@@ -341,44 +191,19 @@ def test_shared_operands_of_powmod(secret: bool, variant: str) -> None:
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("powmod"))
 def test_bases_and_exponents_wider_than_any_modulus(secret: bool, variant: str) -> None:
-    rng = rng_for("huge", secret)
-    items = []
-    for bits in (1, 61, 64, 128, 200):
-        for n in rng.sample(cases.moduli(rng, bits, odd=secret), 4):
-            huge = cases.runs(rng, HUGE_BITS)
-            items += [
-                Item(huge, rng.getrandbits(80), n),
-                Item(3, huge, n),
-                Item(-huge, huge, n),
-                Item(0, huge, n),
-            ]
-    check("powmod", items, variant, secret=secret)
+    check("powmod", batches.powers_wider_than_any_modulus(secret), variant, secret=secret)
 
 
 @pytest.mark.parametrize(("op", "variant"), wide(offered(*RING_OPERATIONS)))
 def test_huge_operands(op: str, variant: str) -> None:
-    rng = rng_for("huge", op)
-    items = []
-    for bits in (1, 64, 65, 500, 2048, 16384):
-        for n in rng.sample(cases.moduli(rng, bits, odd=False), 4):
-            huge = [cases.runs(rng, HUGE_BITS), rng.getrandbits(2 * HUGE_BITS), abs(n) << 3000]
-            items += [Item(x, -y, n) for x in huge for y in huge]
-    check(op, items, variant)
+    check(op, batches.huge_operands(op), variant)
 
 
 @pytest.mark.parametrize("variant", [variant for _, variant in offered("powmod")])
 def test_powers_of_two_and_their_multiples(variant: str) -> None:
-    """Even moduli 2^k and 2^k m for every k around limb boundaries, with even and odd bases."""
-    rng = rng_for("even")
-    items = []
-    for k in (1, 2, 3, 31, 32, 33, 62, 63, 64, 65, 127, 128, 129, 191, 192, 256, 511, 512, 640, 1024):
-        for m in (1, 3, 2**64 - 1, rng.getrandbits(150) | 1, cases.runs(rng, 300) | 1):
-            n = m << k
-            xs = (0, 1, 2, n - 1, m, 1 << (k - 1), rng.getrandbits(2 * k), rng.getrandbits(k) | 1)
-            items += [Item(x, rng.choice((0, 1, 2, k, k - 1, rng.getrandbits(70), -3)), n) for x in xs]
     for op in ("powmod", "invmod", "mulmod"):
         if (op, variant) in offered(op):
-            check(op, items, variant)
+            check(op, batches.powers_of_two_and_their_multiples(op), variant)
 
 
 def factors(rng: random.Random, n: int, count: int) -> list[int]:
@@ -477,30 +302,17 @@ def test_secret_inverses(variant: str) -> None:
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("invmod"))
 def test_many_inverses(secret: bool, variant: str) -> None:
-    """Thousands of random inverses of one to four limbs, for ranges that only rare values leave."""
-    rng = rng_for("many inverses", secret)
-    items = []
-    for _ in range(12_000):
-        bits = rng.randrange(2, 250)
-        items.append(Item(rng.getrandbits(bits), 0, cases.exact_width(rng.getrandbits(bits), bits) | 1))
+    batch = batches.many_inverses(secret)
     plan = manymod.Plan("invmod", modulus_bits=256, secret=secret, variant=variant)
-    answers = [expected.answer("invmod", item.x, 0, item.n, secret=secret) for item in items]
-    results = plan([item.x for item in items], [item.n for item in items], errors="status")
-    compare(f"invmod {variant}", items, results, answers)
+    results = plan([item.x for item in batch.items], [item.n for item in batch.items], errors="status")
+    compare(f"invmod {variant}", batch.items, results, batch.answers)
 
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("powmod"))
 def test_one_large_batch_on_any_number_of_threads(secret: bool, variant: str) -> None:
-    """A batch big enough for the thread pool."""
-    rng = rng_for("threads", secret)
-    items = []
-    for _ in range(3000):
-        bits = rng.choice((64, 128, 256, 320, 384, 512))
-        n = cases.exact_width(rng.getrandbits(bits), bits) | 1
-        items.append(Item(rng.getrandbits(bits), rng.getrandbits(rng.choice((8, 64, bits))), n))
+    items = batches.large_batch(secret).items
     xs, ys, ns = ([getattr(item, name) for item in items] for name in "xyn")
-    answers = [expected.answer("powmod", i.x, i.y, i.n, secret=secret) for i in items]
     for threads in (1, 2, 5):
         words: dict[str, Any] = {"variant": variant, "secret": secret, "threads": threads}
         results = manymod.powmod(xs, ys, ns, errors="status", **words)
-        compare(f"powmod {variant} {threads} threads", items, results, answers)
+        compare(f"powmod {variant} {threads} threads", items, results, batches.large_batch(secret).answers)
