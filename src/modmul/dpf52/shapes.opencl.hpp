@@ -34,7 +34,7 @@ inline constexpr unsigned kOpenclHeadroomBits = 2;  ///< moduli are below R / 2^
 constexpr gpu::Shape make_opencl_shape(const char* kernel, unsigned threads, unsigned per_thread) {
   const unsigned radix_bits = kDigitBits * threads * per_thread;
   constexpr unsigned kInRegisters = 8, kWithOneOperandInMemory = 20;  // forms.clh
-  constexpr unsigned kExchanged = 6;                                   // words for each digit (lanes.clh)
+  constexpr unsigned kExchanged = 6;                                  // words for each digit (lanes.clh)
   const bool one_in_memory = per_thread > kInRegisters && per_thread <= kWithOneOperandInMemory;
   return {.kernel = kernel,
           .threads = threads,
