@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/opencl/device.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "gpu/opencl/program.hpp"
@@ -8,6 +10,13 @@
 #include "repr/wipe.hpp"
 
 namespace manymod::opencl {
+namespace {
+
+// Local memory that is left to the driver: NVIDIA's refuses a launch that takes all 48 KiB
+// (CL_OUT_OF_RESOURCES), and loses its queues by that.
+constexpr std::size_t kDriversLocalBytes = 1024;
+
+}  // namespace
 
 OwnedMemory::~OwnedMemory() { device_.release(device_.api().release_memory, handle_); }
 
@@ -15,7 +24,7 @@ Device::Device(Driver& driver, unsigned index, const DeviceFacts& facts)
     : gpu::Device(index), driver_(driver), facts_(facts) {
   properties_.model = facts.name;
   properties_.multiprocessors = facts.compute_units;
-  properties_.shared_per_block = facts.local_bytes;
+  properties_.shared_per_block = facts.local_bytes - std::min(facts.local_bytes, kDriversLocalBytes);
   properties_.memory_bytes = facts.memory_bytes;
   const Property properties[] = {kContextPlatform, reinterpret_cast<Property>(facts.platform), 0};
   const DeviceHandle device = facts.handle;

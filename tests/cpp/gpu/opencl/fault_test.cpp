@@ -80,6 +80,25 @@ opencl::Status describe_another(opencl::DeviceHandle device, opencl::Info info, 
   return opencl::kSuccess;
 }
 
+constexpr std::size_t kLocalBytes = std::size_t{48} << 10;
+
+opencl::Status have_little_local_memory(opencl::DeviceHandle device, opencl::Info info, std::size_t bytes,
+                                        void* value, std::size_t* needed) {
+  const opencl::Status status =
+      own<decltype(&have_little_local_memory)>("clGetDeviceInfo")(device, info, bytes, value, needed);
+  if (info == opencl::kDeviceLocalBytes && value != nullptr) {
+    *static_cast<std::uint64_t*>(value) = kLocalBytes;
+  }
+  return status;
+}
+
+// clSetKernelArg of a driver that needs some of the local memory itself.
+opencl::Status refuse_all_local_memory(opencl::KernelHandle kernel, std::uint32_t number, std::size_t bytes,
+                                       const void* value) {
+  if (value == nullptr && bytes >= kLocalBytes) return -5;  // CL_OUT_OF_RESOURCES
+  return own<decltype(&refuse_all_local_memory)>("clSetKernelArg")(kernel, number, bytes, value);
+}
+
 class OpenclFaults : public OpenclTest {
  protected:
   void SetUp() override {
@@ -232,6 +251,15 @@ TEST_F(OpenclFaults, LostDevice) {
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
   EXPECT_NE(message_.find("lost by an earlier failure"), std::string::npos) << message_;
   expect_failover();
+}
+
+/// The reduction of 3072-bit numbers would take all local memory of a work-group of 64 work-items.
+TEST_F(OpenclFaults, SomeLocalMemoryIsLeftToTheDriver) {
+  DriverSources sources;
+  sources.replaced_functions = {{"clGetDeviceInfo", address(have_little_local_memory)},
+                                {"clSetKernelArg", address(refuse_all_local_memory)}};
+  Driver::use(sources);
+  EXPECT_EQ(power("opencl", kVariant, 48), MM_OK) << message_;
 }
 
 TEST_F(OpenclFaults, NoLoader) {
