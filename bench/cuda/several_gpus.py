@@ -136,6 +136,9 @@ def on_curves(scale: float) -> Iterator[Workload]:
         yield Workload("verify", name, items, verify, lambda results: bool(np.all(results)))
 
 
+PARTS = {"powers": powers, "rsa": signatures, "curves": on_curves}
+
+
 def seconds_of(work: Workload, device: str) -> tuple[float, Any]:
     """Return the time of one call and its results."""
     start = time.perf_counter()
@@ -176,6 +179,7 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--scale", type=float, default=1.0, help="of the numbers of items")
     parser.add_argument("--seconds", type=float, default=600.0, help="after so many no other row begins")
+    parser.add_argument("--part", action="append", choices=PARTS, help="default: all")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     cards = [device.model for device in manymod.devices() if device.name.startswith("cuda")]
@@ -183,8 +187,8 @@ def main() -> None:
         parser.error("there is no GPU")
     rows = []
     start = time.perf_counter()
-    for make in (powers, signatures, on_curves):
-        for work in make(options.scale):
+    for part in options.part or PARTS:
+        for work in PARTS[part](options.scale):
             if time.perf_counter() - start > options.seconds:
                 break
             rows.append(measured(work, options.repetitions))
