@@ -190,7 +190,9 @@ def render_gpu_curves(report: dict[str, Any]) -> str:
             row = scopes.get(scope)
             mine = own.get(tuple({**first, "scope": scope}[name] for name in _GPU_CASE))
             cells += [_millions(found["per_second"]) if found else "" for found in (row, mine)]
-            cells.append(_ratio(mine["per_second"] / row["per_second"]) if row and mine else "")
+            # The rate of wrong answers compares with nothing.
+            comparable = row and mine and first["right"]
+            cells.append(_ratio(mine["per_second"] / row["per_second"]) if comparable else "")
         rows.append(cells)
     return markdown(rows)
 
