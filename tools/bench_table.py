@@ -191,8 +191,10 @@ def render_gpu_curves(report: dict[str, Any]) -> str:
             mine = own.get(tuple({**first, "scope": scope}[name] for name in _GPU_CASE))
             cells += [_millions(found["per_second"]) if found else "" for found in (row, mine)]
             # The rate of wrong answers compares with nothing.
-            comparable = row and mine and first["right"]
-            cells.append(_ratio(mine["per_second"] / row["per_second"]) if comparable else "")
+            if row and mine and first["right"]:
+                cells.append(_ratio(mine["per_second"] / row["per_second"]))
+            else:
+                cells.append("")
         rows.append(cells)
     return markdown(rows)
 
