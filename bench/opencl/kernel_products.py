@@ -113,8 +113,12 @@ def source(technique: str) -> str:
     return "".join(embedding.expanded(path, src, seen) for path in parts)
 
 
-def operands(bits: int) -> list[tuple[int, int, int]]:
-    """Return odd moduli n and numbers below 2^bits; a quarter have edges of 52-bit digits in all three."""
+def operands(bits: int, radix_bits: int) -> list[tuple[int, int, int]]:
+    """Return odd moduli n and numbers below 2^bits; a quarter have edges of 52-bit digits in all three.
+
+    Two rows have R and -R modulo n, R = 2^radix_bits: their products are R - n and the like, where a borrow
+    passes lanes whose digits equal those of n.
+    """
     rng = random.Random(bits)
     edges = [0, 1, 2**51 - 1, 2**51, 2**51 + 1, 2**52 - 2, 2**52 - 1]
 
@@ -124,6 +128,9 @@ def operands(bits: int) -> list[tuple[int, int, int]]:
     largest = (1 << bits) - 1
     rows = [(largest, largest, largest), (1, largest, largest), (3, largest, 1), (largest, 0, largest)]
     rows += [(of_edges() | 1, of_edges(), of_edges()) for _ in range(DISTINCT // 4)]
+    for _ in range(2):
+        n = rng.getrandbits(bits) | 1 << (bits - 1) | 1
+        rows.append((n, -pow(2, radix_bits, n) % n, pow(2, radix_bits, n)))
     while len(rows) < DISTINCT:
         n, a, b = (rng.getrandbits(bits) for _ in range(3))
         rows.append((n | 1 << (bits - 1) | 1, a, b))
@@ -150,7 +157,7 @@ class Run:
         start = time.perf_counter()
         self.kernel = device.kernel(source(shape.technique), options, "products")
         self.compiled_s = time.perf_counter() - start
-        self.rows = operands(shape.bits)
+        self.rows = operands(shape.bits, shape.radix_bits)
         self.words = -(-shape.bits // 32)
         self.buffers = []
         for column in zip(*self.rows, strict=True):
@@ -225,6 +232,8 @@ def main() -> None:
     if options.output is not None:
         report = {"device": device.name, "driver": device.driver, "rows": rows}
         options.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    if any(row.get("wrong") != 0 for row in rows):
+        raise SystemExit("some results are wrong, or a shape does not compile")
 
 
 if __name__ == "__main__":

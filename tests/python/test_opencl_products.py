@@ -23,7 +23,7 @@ def run(*arguments: str) -> list[dict[str, int | str]]:
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode != 0 and "no device" in finished.stderr:
         pytest.skip(finished.stderr)
-    assert finished.returncode == 0, finished.stderr
+    assert finished.returncode == 0, finished.stdout + finished.stderr
     return [json.loads(line) for line in finished.stdout.splitlines()]
 
 

@@ -23,7 +23,7 @@
 
 namespace manymod::ecc::device {
 
-/// Sums of points, whose kernels count by themselves where they fail: the host adds points nearly as well.
+/// Sums of points, whose kernels fail independently of the others: the host adds points nearly as well.
 constexpr bool is_addition(PointOperation operation) {
   return operation == PointOperation::add || operation == PointOperation::sum;
 }

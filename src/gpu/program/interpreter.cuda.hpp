@@ -18,8 +18,9 @@ namespace manymod::gpu {
 /// The table of a launch. For j a multiple of kChunk, the lane words j .. j + kChunk - 1 of slot e of thread
 /// i of the launch are at words[(e lane_words + j) threads + i kChunk ..]: lanes read chunks of up to 16
 /// bytes, and neighbouring lanes read neighbouring chunks. Where c lanes hold the same part of an element
-/// (copies_of), element c e + k takes the place of thread k of the c in slot e; all of them write it, so that
-/// each may read it without waiting for the others.
+/// (copies_of), element c e + k takes the place of thread k of the c in slot e. All of them write it, the
+/// same words, so that each may read it without waiting for the others; and before a slot is written again
+/// there is a multiplication, with the barriers that those of such multipliers have.
 struct Table {
   std::uint32_t* words = nullptr;  ///< aligned to 16 bytes
   std::uint32_t threads = 1;
@@ -31,7 +32,8 @@ class Interpreter {
   using Element = typename Multiplier::Element;
   static constexpr unsigned kLaneWords = Multiplier::kLaneWords;
   static constexpr unsigned kCopies = copies_of<Multiplier>();
-  // Table elements that a lane loads together; a table has at least 2.
+  // Table elements that a lane loads together. A table has at least 2; of lanes that share the elements see
+  // nearest().
   static constexpr unsigned kScanned = kCopies > 1 ? 4 : kLaneWords <= 16 ? 2 : 1;
 
  public:

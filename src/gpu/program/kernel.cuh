@@ -44,8 +44,8 @@ __device__ __forceinline__ void run_program(const ProgramJob& job) {
   }
 }
 
-/// For multipliers whose group is a block: blocks share the items by a grid-stride loop. All take the same
-/// time.
+/// For multipliers whose group is a block: blocks share the items by a grid-stride loop. All items take the
+/// same time, so that blocks need not claim them (ProgramJob::claimed).
 template <class Group, class Multiplier>
 __device__ __forceinline__ void run_program_by_blocks(const ProgramJob& job) {
   const Group group;

@@ -10,12 +10,11 @@
 //     static constexpr unsigned kRadixBits;    // R = 2^kRadixBits; 0 if R is not a power of two
 //     static constexpr unsigned kLaneWords;    // 32-bit words of one lane's part of an element
 //     static constexpr unsigned kSharedWords;  // 32-bit words of working memory per lane
-//     static constexpr unsigned kCopies;       // optional, 1 if missing: that many neighbouring lanes hold
-//     the
-//                                              // same part of an element
+//     static constexpr unsigned kCopies;       // optional: so many neighbouring lanes hold the same part
 //     struct Element;                          // one lane's part of a number
 //
-//     // In: n odd, 1 < n < 2^(32 kWords). `memory`: kSharedWords words that belong to this lane.
+//     // In: n odd, 1 < n < 2^(32 kWords). `memory`: kSharedWords words that belong to this lane;
+//     // of a group that is a block (kernel.cuh), those of all lanes, which share them.
 //     Multiplier(Group group, LaneMemory memory, WordSource n);
 //
 //     // Instead, of a technique with constants: `constants` is ProgramJob::constants. A multiplier that may

@@ -12,7 +12,7 @@ namespace manymod::gpu {
 struct Shape {
   const char* kernel = "";  ///< its name in the device code
   unsigned threads = 1;     ///< per instance
-  unsigned per_thread = 1;  ///< digits per thread
+  unsigned per_thread = 1;  ///< digits per thread, or another number that tells the technique's shapes apart
   unsigned block = 1;       ///< most threads of a block
   unsigned blocks = 1;      ///< resident on a multiprocessor
   // kWords, kRadixBits, kLaneWords and kSharedWords of the multiplier (multiplier.cuda.hpp).

@@ -22,8 +22,9 @@ inline constexpr double kScanCostFromMemory = 0.06;
 /// A wider window then costs only the computation of its table.
 inline constexpr std::size_t kWidestSelected = 5;
 
-/// `tables`: the number of instances in flight. The threads of a large group do more arithmetic per word that
-/// they read, and the more so the wider the numbers are.
+/// Shape::scan_cost where a technique has measured its own. `tables`: the number of instances in flight. The
+/// threads of a large group do more arithmetic per word that they read, and the more so the wider the numbers
+/// are.
 inline double scan_cost(const Shape& shape, std::size_t tables) {
   constexpr unsigned kLargeGroup = 4;
   constexpr std::size_t kCachedBytes = std::size_t{32} << 20;

@@ -9,13 +9,15 @@
 // (channel.cuda.hpp). `coordinate` bounds coordinates:
 //
 //   sum = threads (terms coordinate u + 1) bounds what a channel's threads add up to after an extension;
-//   the rank times a constant below m is below channels coordinate m <= small 2^32 m, small = 2^-20;
-//   in B a residue is the reduction of sum and that product, (sum + small) u + 1, in_b that of the product of
-//   two residues, and in_b u + 1 the coordinate before it is corrected;
-//   in A residues are at most coordinate u + 1, as products of a coordinate and a constant are, in_a is the
-//   reduction of the product of two, and (sum + in_a + small) u + 1 the coordinate before it is corrected.
+//   the rank, below channels coordinate + 1, times a constant below m is at most small 2^32 m, small = 2^-20,
+//   so that a reduction makes at most small of it; in B a residue is the reduction of sum and that product,
+//   sum u + small + 1, in_b that of the product of two residues, and in_b u + 1 the coordinate before it is
+//   corrected; in A residues are at most coordinate u + 1, as products of a coordinate and a constant are,
+//   in_a is the reduction of the product of two, and (sum + in_a) u + small + 1 the coordinate before it is
+//   corrected.
 //
-// Both coordinates are corrected once: m is subtracted if they are not below m.
+// Both coordinates are corrected once: m is subtracted if they are not below m. Products that are not listed
+// in ranges_hold have factors that are smaller than those of one that is.
 #pragma once
 
 #include <array>
@@ -54,14 +56,16 @@ constexpr bool ranges_hold(const Bases& bases) {
   constexpr double kSmall = 1.0 / (1 << 20), kCoordinate = 1.05;
   const double u = bases.bound / 4294967296.0;
   const double sum = bases.threads * (bases.terms * kCoordinate * u + 1);
-  const double residue_in_b = (sum + kSmall) * u + 1, residue_in_a = kCoordinate * u + 1;
+  const double residue_in_b = sum * u + kSmall + 1, residue_in_a = kCoordinate * u + 1;
   const double in_b = residue_in_b * residue_in_b * u + 1, in_a = residue_in_a * residue_in_a * u + 1;
-  // A number of `range` times m fits a word, and the sum of products of `squares` times m^2 can be reduced.
+  // A number of `range` times m fits a word; the sum of products of `squares` times m^2 and of the rank's
+  // product can be reduced.
   const auto fits = [&](double range) { return range * u < 1; };
-  const auto reducible = [&](double squares) { return squares * u * u + u <= 1; };
-  return bases.channels() * kCoordinate / 4294967296.0 <= kSmall && reducible(bases.terms * kCoordinate) &&
-         fits(sum) && reducible(sum + in_a + kSmall) && reducible(residue_in_b * residue_in_b) &&
-         in_b * u <= kCoordinate && (sum + in_a + kSmall) * u <= kCoordinate;
+  const auto reducible = [&](double squares) { return squares * u * u + kSmall * u + u <= 1; };
+  return (bases.channels() * kCoordinate + 1) / 4294967296.0 <= kSmall &&
+         reducible(bases.terms * kCoordinate) && fits(sum) && reducible(sum + in_a) &&
+         reducible(residue_in_b * residue_in_b) && reducible(in_b) && in_b * u <= kCoordinate &&
+         (sum + in_a) * u + kSmall <= kCoordinate;
 }
 
 constexpr bool all_ranges_hold() {

@@ -37,9 +37,9 @@ MM_DEVICE std::uint32_t radix_modulo(const Channel& channel) {
   return 0 - channel.modulus * (0xffffffffu / channel.modulus);
 }
 
-/// 2^64 / a mod m, or 0 for a = 0 mod m, by Fermat's little theorem: a and the result in Montgomery form, at
-/// most 2 m. The bits of m - 2 are public; they are used as masks, since they differ among the channels of a
-/// warp.
+/// 2^64 / a mod m, or 0 for a = 0 mod m, by Fermat's little theorem: a and the result in Montgomery form.
+/// Numbers stay below 2 m: the product of two such, reduced, is at most (4 m / 2^32 + 1) m < 2 m. The bits of
+/// m - 2 are public; they are used as masks, since they differ among the channels of a warp.
 MM_DEVICE std::uint32_t inverse(std::uint32_t a, const Channel& channel) {
   constexpr unsigned kTopBit = 28;
   const std::uint32_t exponent = channel.modulus - 2;

@@ -110,7 +110,8 @@ class Multiplier {
 
   /// Stores x mod n in [0, n). On input: x < 2 n, as a product with an integer below n is.
   MM_DEVICE void to_words(WordSink r, const Element& x) const {
-    exchange(kInA, corrected(product(x.a, constant(ThreadConstant::last_coordinate), a_), a_));
+    // In the place of B's coordinates: others may still read those of A, as mul does last.
+    exchange(kInB, corrected(product(x.a, constant(ThreadConstant::last_coordinate), a_), a_));
     const unsigned own = group_.lane();
     if (own < kColumns) put_column(own);
     group_.sync();
@@ -262,8 +263,8 @@ class Multiplier {
     };
     MM_ROLLED
     for (unsigned i = 0; i < kChannels; ++i) {
-      add(memory_[kInA + i], i);
-      shifted += memory_[kInA + i] >> kRank.shift;
+      add(memory_[kInB + i], i);
+      shifted += memory_[kInB + i] >> kRank.shift;
     }
     add(rank(shifted, kRank.sixteenth), kChannels);
     high += low >> 32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs device code on the host: the lanes of one or several groups of threads, a warp, take turns on one host
-// thread and exchange values at the same calls as on the device.
+// Runs device code on the host: the lanes of one or several groups of threads, a warp or (lockstep_block.hpp)
+// a block, take turns on one host thread and exchange values at the same calls as on the device.
 //
 // LockstepGroup<kThreads> replaces cuda::ThreadGroup<kThreads> (arch/cuda/thread_group.cuda.hpp). Each lane
 // is a fiber. At a shuffle, ballot or sync a lane deposits its value, lets the other lanes of the warp run up

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs device code for whole blocks on the host: LockstepBlock<kThreads> replaces cuda::BlockGroup<kThreads>
 // (arch/cuda/block_group.cuda.hpp). All threads of a block take turns as the lanes of a warp do
-// (lockstep.hpp), so that divergence anywhere in the block is an error.
+// (lockstep.hpp), so that divergence anywhere in the block is an error. Shuffles, too, wait for the whole
+// block here, on the device only for a warp: a barrier that is missing between warps is not found.
 #pragma once
 
 #include <cstdint>

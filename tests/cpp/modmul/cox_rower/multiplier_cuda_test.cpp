@@ -2,10 +2,13 @@
 // The multiplier of cox_rower on the host: products, powers by the library's programs, and refused moduli.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "gpu/program/programs.hpp"
+#include "modexp/comb.hpp"
 #include "modexp/windows.hpp"
 #include "support/brief.hpp"
 #include "support/cox_rower.hpp"
@@ -64,12 +67,15 @@ class CoxRower : public testing::Test {
     expect_quotient(oracle, n, last, oracle.times(x, y), oracle.reduce(radix));
   }
 
-  /// `program` for one item, of which `slots` table slots are used.
-  static Outcome run(const gpu::Program& program, const Item& item) {
+  /// `program` for one item. `table`: where its table's elements are left, as ProgramJob::comb has them;
+  /// null: in a table with guards. `comb`: ProgramJob::comb.
+  static Outcome run(const gpu::Program& program, const Item& item, Words* table = nullptr,
+                     const Words* comb = nullptr) {
     const MontgomeryOracle oracle(item.n, 32);
     const Words radix = radix_of<Shape>(), start = oracle.times(radix, radix);
     GuardedResult result(kWords);
-    DeviceTable<Shape> table(program.slots);
+    DeviceTable<Shape> guarded(program.slots);
+    if (table != nullptr) table->assign(std::size_t{2} * Shape::kThreads * program.slots, kGuardWord);
     std::uint8_t refused = 0xee;
     gpu::ProgramJob job;
     job.steps = program.steps.data();
@@ -78,18 +84,25 @@ class CoxRower : public testing::Test {
     job.scan = program.scan;
     job.modulus = {item.n.data(), kWords, kWords};
     job.start = {start.data(), kWords, kWords};
-    job.operands[0] = {item.base.data(), kWords, kWords};
-    job.operands[1] = {item.exponent.data(), static_cast<std::uint32_t>(item.exponent.size()), 0};
+    const gpu::DeviceOperand base{item.base.data(), kWords, kWords};
+    const gpu::DeviceOperand exponent{item.exponent.data(), static_cast<std::uint32_t>(item.exponent.size()),
+                                      0};
+    // Powers have a base and an exponent, those by combs an exponent alone.
+    job.operands[0] = comb == nullptr ? base : exponent;
+    job.operands[1] = exponent;
     job.result = result.data();
     job.result_width = kWords;
     job.constants = Shape::constants();
     job.refused = &refused;
+    if (comb != nullptr) job.comb = comb->data();
+    job.comb_threads = Shape::kThreads;
     GuardedBlock<Shape> block;
     run_lockstep_block<Shape::kThreads>([&](typename Shape::Group group) {
-      gpu::Interpreter<typename Shape::Multiplier>(group, block.memory(), job, table.of_lane(group.lane()), 0)
-          .run(true);
+      const gpu::Table own = table == nullptr ? guarded.of_lane(group.lane())
+                                              : gpu::Table{table->data(), Shape::kThreads, group.lane()};
+      gpu::Interpreter<typename Shape::Multiplier>(group, block.memory(), job, own, 0).run(true);
     });
-    EXPECT_TRUE(result.guards_intact() && table.guards_intact() && block.guards_intact());
+    EXPECT_TRUE(result.guards_intact() && guarded.guards_intact() && block.guards_intact());
     EXPECT_LE(refused, 1);
     return {result.words(), refused != 0};
   }
@@ -168,23 +181,68 @@ TYPED_TEST_P(CoxRower, Powers) {
   EXPECT_EQ(checked, wanted);
 }
 
-/// A modulus that shares a factor with M_B is refused, one that shares a factor with M_A is not.
+/// Powers of a fixed base by combs, in constant and in variable time; elements of two entries are fewer than
+/// a step of a selection reads.
+TYPED_TEST_P(CoxRower, Combs) {
+  naive::Generator generate(34);
+  Item item{edge_moduli(generate, TestFixture::kWords, 2).back(), edge_words(generate, TestFixture::kWords),
+            edge_words(generate, 2)};
+  while (this->is_refused(item.n)) item.n[1] += 1;
+  const MontgomeryOracle oracle(item.n, 32);
+  const Words expected = oracle.power(oracle.reduce(item.base), item.exponent);
+  for (const std::size_t teeth : {1, 2, 5}) {
+    const std::size_t rows = (64 + teeth - 1) / teeth;
+    const CombShape shape{.teeth = teeth, .blocks = 2, .rows = rows, .columns = (rows + 1) / 2};
+    Words comb;
+    this->run(gpu::comb_table_program(0, shape), item, &comb);
+    for (const bool secret : {true, false}) {
+      ASSERT_EQ(this->run(gpu::comb_power_program(shape, secret), item, nullptr, &comb).result, expected)
+          << teeth << " teeth";
+    }
+  }
+}
+
+/// An element is right after a result has been stored: to_words leaves other threads' coordinates alone.
+TYPED_TEST_P(CoxRower, ResultsBetweenProducts) {
+  naive::Generator generate(35);
+  Words n = edge_moduli(generate, TestFixture::kWords, 2).back();
+  while (this->is_refused(n)) n[1] += 1;
+  const MontgomeryOracle oracle(n, 32);
+  const Words x = edge_words(generate, TestFixture::kWords), radix = radix_of<TypeParam>();
+  GuardedResult first(TestFixture::kWords), second(TestFixture::kWords);
+  ASSERT_TRUE(with_cox_rower<TypeParam>(n, [&](const auto& m) {
+    const auto a = m.from_words(source_of(x)), one = m.from_words(WordSource{nullptr, 0, 1});
+    const auto square = m.sqr(a);
+    m.to_words(sink_of(first, TestFixture::kWords), m.mul(a, one));
+    m.to_words(sink_of(second, TestFixture::kWords), m.mul(square, one));
+  }));
+  this->expect_quotient(oracle, n, first, oracle.reduce(x), oracle.reduce(radix));
+  this->expect_quotient(oracle, n, second, oracle.times(x, x), oracle.times(radix, radix));
+}
+
+/// A modulus that shares a factor with M_B is refused, one that shares a factor with M_A is computed with.
 TYPED_TEST_P(CoxRower, ModuliThatShareAFactorAreRefused) {
   const cox_rower::Primes primes = cox_rower::primes_of(TypeParam::kBases);
   naive::Generator generate(33);
   Words cofactor = sized(edge_words(generate, TestFixture::kWords - 1), TestFixture::kWords - 1);
   cofactor[0] |= 1;
-  const auto refuses = [&](std::uint32_t factor) {
+  const auto power = [&](std::uint32_t factor) {
     const Words n = sized(naive::multiply(cofactor, {factor}), TestFixture::kWords);
-    const Item item{n, word_number(3, TestFixture::kWords), {5}};
-    return this->run(gpu::fixed_window_program(0, 3, 2, false), item).refused;
+    const Item item{n, edge_words(generate, TestFixture::kWords), {5}};
+    const MontgomeryOracle oracle(n, 32);
+    const Outcome outcome = this->run(gpu::fixed_window_program(0, 3, 2, false), item);
+    return std::pair(outcome, oracle.power(oracle.reduce(item.base), item.exponent));
   };
-  EXPECT_TRUE(refuses(primes.b.front()));
-  EXPECT_TRUE(refuses(primes.b.back()));
-  EXPECT_FALSE(refuses(primes.a.front()));
+  EXPECT_TRUE(power(primes.b.front()).first.refused);
+  EXPECT_TRUE(power(primes.b.back()).first.refused);
+  while (this->is_refused(cofactor)) cofactor[1] += 1;
+  const auto [outcome, expected] = power(primes.a.front());
+  EXPECT_FALSE(outcome.refused);
+  EXPECT_EQ(outcome.result, expected);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(CoxRower, Products, SmallModuli, Powers, ModuliThatShareAFactorAreRefused);
+REGISTER_TYPED_TEST_SUITE_P(CoxRower, Products, SmallModuli, Powers, Combs, ResultsBetweenProducts,
+                            ModuliThatShareAFactorAreRefused);
 
 // Sanitizers multiply the time of each shape.
 #if defined(MANYMOD_SANITIZED)

@@ -101,14 +101,15 @@ void run_blocks(const Launch& launch, void** parameters) {
       launch.shared_bytes < kThreads * Multiplier::kSharedWords * sizeof(std::uint32_t)) {
     throw std::logic_error("a block of " + std::to_string(launch.block) + " threads");
   }
-  std::vector<cuda::Chunk<4>> shared(launch.shared_bytes / sizeof(cuda::Chunk<4>));
+  constexpr cuda::Chunk<4> kJunk{{0xa5a5a5a5u, 0xa5a5a5a5u, 0xa5a5a5a5u, 0xa5a5a5a5u}};
   for (std::uint32_t block = 0; block < launch.grid; ++block) {
-    for (std::uint32_t item = block; item < job.count; item += launch.grid) {
-      test::run_lockstep_block<kThreads>([&](const Group& group) {
-        const gpu::Table table{job.table, launch.grid * kThreads, block * kThreads + group.lane()};
+    std::vector<cuda::Chunk<4>> shared(launch.shared_bytes / sizeof(cuda::Chunk<4>), kJunk);
+    test::run_lockstep_block<kThreads>([&](const Group& group) {
+      const gpu::Table table{job.table, launch.grid * kThreads, block * kThreads + group.lane()};
+      for (std::uint32_t item = block; item < job.count; item += launch.grid) {
         gpu::Interpreter<Multiplier>(group, LaneMemory{shared.front().word, 1}, job, table, item).run(true);
-      });
-    }
+      }
+    });
   }
 }
 
