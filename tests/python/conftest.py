@@ -14,7 +14,8 @@ with contextlib.suppress(ImportError, pytest.skip.Exception):
 
     __all__ = ["expected", "gate"]
 
-# OpenCL drivers compile each kernel that is used, and do not survive a fork: only tests that start a program of their own use them.
+# OpenCL drivers compile each kernel that is used, and do not survive a fork: only tests that start a program
+# of their own use them.
 os.environ["MANYMOD_HIDE_OPENCL"] = "1"
 
 # Tests do not time: a busy machine, or a package that the first example imports, is no failure.
