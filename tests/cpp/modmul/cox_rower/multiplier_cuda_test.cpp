@@ -190,7 +190,7 @@ TYPED_TEST_P(CoxRower, Combs) {
   while (this->is_refused(item.n)) item.n[1] += 1;
   const MontgomeryOracle oracle(item.n, 32);
   const Words expected = oracle.power(oracle.reduce(item.base), item.exponent);
-  for (const std::size_t teeth : {1, 2, 5}) {
+  for (const std::size_t teeth : {std::size_t{1}, std::size_t{2}, std::size_t{5}}) {
     const std::size_t rows = (64 + teeth - 1) / teeth;
     const CombShape shape{.teeth = teeth, .blocks = 2, .rows = rows, .columns = (rows + 1) / 2};
     Words comb;
