@@ -30,7 +30,7 @@ const char* part_of(PointOperation operation) {
   }
 }
 
-/// What is not used any more where a kernel of the operation fails: sums alone if it is one of sums, else all.
+/// What is not used any more where a kernel of the operation fails: sums alone, or all kernels.
 std::string technique_of(const CurveKernels& kernels, PointOperation operation) {
   return kernels.common_name() + (is_addition(operation) ? "_sums" : "");
 }
