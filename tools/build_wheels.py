@@ -72,11 +72,13 @@ class Builder:
         if self.arguments.cuda == "ON":
             needed += requirements("cuda", text)
         stamp = self.tools / "requirements.json"
-        if stamp.exists() and json.loads(stamp.read_text(encoding="utf-8")) == needed:
+        # An environment of a newer interpreter lacks packages that this one needs, such as tomli.
+        contents = {"python": str(interpreter), "needed": needed}
+        if stamp.exists() and json.loads(stamp.read_text(encoding="utf-8")) == contents:
             return
         run(interpreter, "-m", "venv", "--clear", self.tools)
         run(self.tools / "bin/python", "-m", "pip", "--disable-pip-version-check", "-q", "install", *needed)
-        stamp.write_text(json.dumps(needed), encoding="utf-8")
+        stamp.write_text(json.dumps(contents), encoding="utf-8")
 
     def backend(
         self, interpreter: Path, hook: str, where: Path, into: Path, settings: dict[str, str]
