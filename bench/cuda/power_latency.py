@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
-from numpy.typing import NDArray
+from limb_arrays import number, random_powers
 
 import manymod
 from manymod import rsa
@@ -34,16 +34,6 @@ REPETITIONS = 5
 SAMPLE = 24
 RSA_BITS = (2048, 3072, 4096)
 RSA_ITEMS = (1, 16, 64, 256)
-
-
-def random_limbs(random: np.random.Generator, items: int, bits: int) -> NDArray[np.uint64]:
-    """Return random numbers of so many bits, a multiple of 64."""
-    return random.integers(0, 2**64, (items, bits // 64), dtype=np.uint64)
-
-
-def number(row: NDArray[np.uint64]) -> int:
-    """Return the number of limbs."""
-    return int.from_bytes(row.astype("<u8").tobytes(), "little")
 
 
 def medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
@@ -64,8 +54,8 @@ def variants_for(bits: int, device: str) -> list[str]:
         for variant in manymod.variants()
         if variant.usable and f".{device}." in variant.name and variant.technique in TECHNIQUES
     ]
-    rowers = [v.name for v in fitting if v.technique == "cox_rower" and v.max_bits >= bits]
-    narrowest = sorted(rowers, key=lambda name: next(v.max_bits for v in fitting if v.name == name))[:1]
+    rowers = [v for v in fitting if v.technique == "cox_rower" and v.max_bits >= bits]
+    narrowest = [min(rowers, key=lambda v: v.max_bits).name] if rowers else []
     others = {f"row32.{device}.t32", f"row32.{device}.t4", f"dpf52.{device}.t8", f"rns.{device}.t2"}
     return narrowest + [v.name for v in fitting if v.name in others and v.max_bits >= bits]
 
@@ -73,9 +63,7 @@ def variants_for(bits: int, device: str) -> list[str]:
 def powers(bits: int, items: int, *, secret: bool) -> list[dict[str, Any]]:
     """Measure one width and number of items."""
     random = np.random.default_rng(bits + items)
-    bases, exponents, moduli = (random_limbs(random, items, bits) for _ in range(3))
-    moduli[:, 0] |= np.uint64(1)
-    moduli[:, -1] |= np.uint64(1 << 63)
+    bases, exponents, moduli = random_powers(random, items, bits)
     expected = manymod.powmod(bases, exponents, moduli, device="cpu")
     for i in np.linspace(0, items - 1, min(items, SAMPLE)).astype(int):
         if number(expected[i]) != pow(number(bases[i]), number(exponents[i]), number(moduli[i])):

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
-from numpy.typing import NDArray
+from limb_arrays import number, random_powers
 
 import manymod
 from manymod import ecc, rsa
@@ -48,24 +48,12 @@ class Workload:
     right: Callable[[Any], bool]
 
 
-def random_limbs(random: np.random.Generator, items: int, bits: int) -> NDArray[np.uint64]:
-    """Return random numbers of so many bits, a multiple of 64, with the top bit clear."""
-    return random.integers(0, 2**63, (items, bits // 64), dtype=np.uint64)
-
-
-def number(row: NDArray[np.uint64]) -> int:
-    """Return the number of limbs."""
-    return int.from_bytes(row.astype("<u8").tobytes(), "little")
-
-
 def powers(scale: float) -> Iterator[Workload]:
     """Powers with exponents as long as the moduli."""
     random = np.random.default_rng(1)
     for bits, most in POWERS.items():
         items = max(SAMPLE, round(most * scale))
-        bases, exponents, moduli = (random_limbs(random, items, bits) for _ in range(3))
-        moduli[:, 0] |= np.uint64(1)
-        moduli[:, -1] |= np.uint64(1 << 63)
+        bases, exponents, moduli = random_powers(random, items, bits)
 
         results = np.zeros_like(moduli)
 

@@ -8,13 +8,16 @@
 // Ranges, in units of a channel's modulus m, with u = m / 2^32. A reduction maps T to at most T / 2^32 + m
 // (channel.cuda.hpp). `coordinate` bounds coordinates:
 //
-//   sum = threads (terms coordinate u + 1) bounds what a channel's threads add up to after an extension;
-//   the rank, below channels coordinate + 1, times a constant below m is at most small 2^32 m, small = 2^-20,
-//   so that a reduction makes at most small of it; in B a residue is the reduction of sum and that product,
-//   sum u + small + 1, in_b that of the product of two residues, and in_b u + 1 the coordinate before it is
-//   corrected; in A residues are at most coordinate u + 1, as products of a coordinate and a constant are,
-//   in_a is the reduction of the product of two, and (sum + in_a) u + small + 1 the coordinate before it is
-//   corrected.
+// - sum = threads (terms coordinate u + 1) bounds what a channel's threads add up to after an extension.
+//
+// - The rank, below channels coordinate + 1, times a constant below m is at most small 2^32 m, small = 2^-20,
+//   so that a reduction makes at most small of it.
+//
+// - In B a residue is the reduction of sum and that product, sum u + small + 1; in_b is the reduction of the
+//   product of two residues, and in_b u + 1 the coordinate before it is corrected.
+//
+// - In A residues are at most coordinate u + 1, as products of a coordinate and a constant are; in_a is the
+//   reduction of the product of two, and (sum + in_a) u + small + 1 the coordinate before it is corrected.
 //
 // Both coordinates are corrected once: m is subtracted if they are not below m. Products that are not listed
 // in ranges_hold have factors that are smaller than those of one that is.

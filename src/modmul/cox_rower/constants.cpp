@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "modmul/rns/channel_field.hpp"
+#include "modmul/rns/base_fields.hpp"
 #include "repr/words.hpp"
 
 namespace manymod::cox_rower {
@@ -22,15 +22,6 @@ bool is_odd_prime(std::uint32_t n) {
   return true;
 }
 
-// The product of all but number `left_out` of the primes, in Montgomery form modulo the field's prime.
-std::uint32_t product_form(const Field& field, std::span<const std::uint32_t> primes, std::size_t left_out) {
-  std::uint32_t product = field.one();
-  for (std::size_t i = 0; i < primes.size(); ++i) {
-    if (i != left_out) product = field.multiply(product, field.form(primes[i]));
-  }
-  return product;
-}
-
 // x, from its Montgomery form.
 std::uint32_t plain(const Field& field, std::uint32_t form) { return field.multiply(form, 1); }
 // 2^64 x, from the Montgomery form of x.
@@ -38,13 +29,24 @@ std::uint32_t twice_a_form(const Field& field, std::uint32_t form) {
   return field.multiply(form, field.radix());
 }
 
+rns::Base base_of(std::span<const std::uint32_t> primes) {
+  rns::Base base;
+  for (const std::uint32_t prime : primes) base.fields.emplace_back(prime);
+  return base;
+}
+
 class Writer {
  public:
   explicit Writer(const Layout& layout)
-      : layout_(layout), primes_(primes_of(layout.bases)), words_(layout.size()) {}
+      : layout_(layout), primes_(primes_of(layout.bases)), b_(base_of(primes_.b)), a_(base_of(primes_.a)) {}
 
   Words write() {
-    for (unsigned thread = 0; thread < layout_.threads; ++thread) put_thread(thread);
+    words_.assign(layout_.size(), 0);
+    const unsigned channels = layout_.bases.channels(), threads = layout_.bases.threads;
+    for (unsigned channel = 0; channel < channels; ++channel) {
+      put_channel(channel, channel * threads,
+                  channel + 1 < channels ? threads : layout_.threads - channel * threads);
+    }
     put_output();
     return std::move(words_);
   }
@@ -52,31 +54,36 @@ class Writer {
  private:
   Layout layout_;
   Primes primes_;
+  rns::Base b_, a_;
   Words words_;
-
-  [[nodiscard]] std::size_t none() const { return layout_.bases.channels(); }
 
   void put(unsigned thread, unsigned constant, std::uint32_t word) {
     words_[std::size_t{constant} * layout_.threads + thread] = word;
   }
-  void put(unsigned thread, ThreadConstant constant, std::uint32_t word) {
-    put(thread, static_cast<unsigned>(constant), word);
-  }
 
-  void put_thread(unsigned thread) {
-    const unsigned channel = std::min(thread / layout_.bases.threads, layout_.bases.channels() - 1);
-    const unsigned part = thread % layout_.bases.threads;
-    const Field b(primes_.b[channel]), a(primes_.a[channel]);
-    put(thread, ThreadConstant::modulus_b, b.modulus());
-    put(thread, ThreadConstant::negative_inverse_b, b.negative_inverse());
-    put(thread, ThreadConstant::modulus_a, a.modulus());
-    put(thread, ThreadConstant::negative_inverse_a, a.negative_inverse());
-    put(thread, ThreadConstant::entry_to_b, entry(b));
-    put(thread, ThreadConstant::entry_to_a, entry(a));
-    put_coordinates(thread, channel, b, a);
-    put(thread, ThreadConstant::rank_to_a, negative_product(a, primes_.b));
-    put(thread, ThreadConstant::rank_to_b, negative_product(b, primes_.a));
-    put_terms(thread, part, b, a);
+  // The constants of `count` threads from thread `first` on.
+  void put_channel(unsigned channel, unsigned first, unsigned count) {
+    const Field &b = b_.fields[channel], &a = a_.fields[channel];
+    const auto put_all = [&](ThreadConstant constant, std::uint32_t word) {
+      for (unsigned i = 0; i < count; ++i) put(first + i, static_cast<unsigned>(constant), word);
+    };
+    put_all(ThreadConstant::modulus_b, b.modulus());
+    put_all(ThreadConstant::negative_inverse_b, b.negative_inverse());
+    put_all(ThreadConstant::modulus_a, a.modulus());
+    put_all(ThreadConstant::negative_inverse_a, a.negative_inverse());
+    put_all(ThreadConstant::entry_to_b, entry(b));
+    put_all(ThreadConstant::entry_to_a, entry(a));
+    const std::uint32_t cofactor = rns::product_of(a_, a, channel), of_a = a.inverse(cofactor);
+    const std::uint32_t radix = rns::product_of(b_, a);
+    put_all(ThreadConstant::coordinate_in_b, b.negate(plain(b, b.inverse(rns::product_of(b_, b, channel)))));
+    put_all(ThreadConstant::coordinate_in_a, plain(a, a.multiply(of_a, a.inverse(radix))));
+    put_all(ThreadConstant::residue_in_a, twice_a_form(a, cofactor));
+    put_all(ThreadConstant::last_coordinate, plain(a, of_a));
+    put_all(ThreadConstant::rank_to_a, a.negate(twice_a_form(a, radix)));
+    put_all(ThreadConstant::rank_to_b, b.negate(twice_a_form(b, rns::product_of(a_, b))));
+    const unsigned to_a = static_cast<unsigned>(ThreadConstant::first_term);
+    put_terms(first, count, to_a, b_, a);
+    put_terms(first, count, to_a + layout_.bases.terms, a_, b);
   }
 
   // 2^(32 (words + 2)).
@@ -86,51 +93,25 @@ class Writer {
     return power;
   }
 
-  static std::uint32_t negative_product(const Field& field, std::span<const std::uint32_t> primes) {
-    return field.negate(twice_a_form(field, product_form(field, primes, primes.size())));
-  }
-
-  void put_coordinates(unsigned thread, unsigned channel, const Field& b, const Field& a) {
-    const std::uint32_t of_b = b.inverse(product_form(b, primes_.b, channel));
-    const std::uint32_t cofactor = product_form(a, primes_.a, channel);
-    const std::uint32_t of_a = a.inverse(cofactor);
-    const std::uint32_t radix = a.inverse(product_form(a, primes_.b, none()));
-    put(thread, ThreadConstant::coordinate_in_b, b.negate(plain(b, of_b)));
-    put(thread, ThreadConstant::coordinate_in_a, plain(a, a.multiply(of_a, radix)));
-    put(thread, ThreadConstant::residue_in_a, twice_a_form(a, cofactor));
-    put(thread, ThreadConstant::last_coordinate, plain(a, of_a));
-  }
-
-  void put_terms(unsigned thread, unsigned part, const Field& b, const Field& a) {
-    const unsigned terms = layout_.bases.terms;
-    for (unsigned t = 0; t < terms; ++t) {
-      const unsigned source = source_channel(layout_.bases, part, t);
-      const unsigned at = static_cast<unsigned>(ThreadConstant::first_term) + t;
-      put(thread, at, twice_a_form(a, product_form(a, primes_.b, source)));
-      put(thread, at + terms, twice_a_form(b, product_form(b, primes_.a, source)));
+  // 2^64 M_i for the coordinates of each thread, from constant `at` on.
+  void put_terms(unsigned first, unsigned count, unsigned at, const rns::Base& source, const Field& target) {
+    Words cofactors(source.size());
+    rns::Cofactors(source, target, target.radix()).for_each([&](unsigned i, std::uint32_t cofactor) {
+      cofactors[i] = cofactor;
+    });
+    for (unsigned i = 0; i < count; ++i) {
+      for (unsigned t = 0; t < layout_.bases.terms; ++t) {
+        put(first + i, at + t, cofactors[source_channel(layout_.bases, i % layout_.bases.threads, t)]);
+      }
     }
   }
 
   void put_output() {
-    const unsigned channels = layout_.bases.channels();
-    for (unsigned i = 0; i < channels; ++i) put_row(i, product_words(i));
-    Words negative = product_words(channels);
-    std::uint32_t carry = 1;
-    for (std::uint32_t& word : negative) {
-      word = ~word + carry;
-      carry &= static_cast<std::uint32_t>(word == 0);
-    }
-    put_row(channels, negative);
-  }
-
-  // The product of all but number `left_out` of base A's primes mod 2^(32 columns).
-  [[nodiscard]] Words product_words(unsigned left_out) const {
     Words product(layout_.columns(), 0);
     product[0] = 1;
-    for (unsigned i = 0; i < layout_.bases.channels(); ++i) {
-      if (i != left_out) words::multiply_by(product, primes_.a[i]);
-    }
-    return product;
+    for (const std::uint32_t prime : primes_.a) words::multiply_by(product, prime);
+    for (unsigned i = 0; i < a_.size(); ++i) put_row(i, rns::divided_exactly(product, a_.fields[i]));
+    put_row(a_.size(), rns::negated(product));
   }
 
   void put_row(unsigned row, const Words& row_words) {

@@ -11,10 +11,13 @@
 // estimate of the rank k, for which a multiple of M is subtracted in the reduction that follows. The threads
 // of the block exchange nothing but the coordinates, once in each extension. With M_A, M_B >= 8 U and N < U:
 //
-//   mul: t = -x y / N mod M_B is extended to A as t or as t + M_B, which is below (1 + 1/32) M_B (see
-//   rank()); w = (x y + t N) / M_B < 4 U^2 / (8 U) + (1 + 1/32) N < 2 U, whose extension to B is exact, as w
-//   / M_A < 1 - 1/16; a product with an integer below N: w < 2 U N / (8 U) + (1 + 1/32) N < 2 N, so that
-//   subtracting N at most once makes it canonical.
+// - mul extends t = -x y / N mod M_B to A as t or as t + M_B, which is below (1 + 1/32) M_B (see rank()).
+//
+// - w = (x y + t N) / M_B < 4 U^2 / (8 U) + (1 + 1/32) N < 2 U. Its extension to B is exact, as
+//   w < 2 U <= M_A / 4 < (1 - 1/16) M_A.
+//
+// - For a product with an integer below N, w < 2 U N / (8 U) + (1 + 1/32) N < 2 N, so that subtracting N at
+//   most once makes it canonical.
 //
 // bases.hpp has the ranges of residues. All functions are constant-time and called by all threads together.
 #pragma once

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "modmul/rns/base_fields.hpp"
 #include "modmul/rns/byte_matrix.hpp"
 #include "modmul/rns/channel_field.hpp"
 #include "repr/limbs.hpp"
@@ -33,13 +34,6 @@ using Words = std::vector<std::uint32_t>;
 /// stored residue.
 using ByteFactors = std::vector<WordEntries>;
 
-/// The fields of one of the two bases.
-struct Base {
-  std::vector<ChannelField> fields;
-
-  [[nodiscard]] unsigned size() const { return static_cast<unsigned>(fields.size()); }
-};
-
 /// The fields of both bases of a width.
 struct BaseFields {
   Base b, a;
@@ -52,16 +46,6 @@ struct BaseFields {
   }
 };
 
-// The product of a base's primes modulo `field`, in its Montgomery form; without prime number `except`, if
-// given.
-std::uint32_t product_of(const Base& base, const ChannelField& field, unsigned except = ~0u) {
-  std::uint32_t product = field.one();
-  for (unsigned i = 0; i < base.size(); ++i) {
-    if (i != except) product = field.multiply(product, field.form(base.fields[i].modulus()));
-  }
-  return product;
-}
-
 // kappa = 2^32 / M_B modulo a prime of A, in Montgomery form.
 std::uint32_t kappa(const Base& b, const ChannelField& field) {
   return field.multiply(field.inverse(product_of(b, field)), field.radix());
@@ -73,37 +57,6 @@ WordEntries byte_multiples(const ChannelField& field, std::uint32_t x, std::uint
   for (unsigned p = 1; p < 4; ++p) entries[p] = field.multiply(entries[p - 1], form_of_256);
   return entries;
 }
-
-// The cofactors M_j = M / m_j of a base modulo a prime m of `field`, times a number `scale` < m. They are in
-// Montgomery form if `scale` is.
-class Cofactors {
- public:
-  Cofactors(const Base& source, const ChannelField& field, std::uint32_t scale)
-      : source_(source), field_(field), suffix_products_(source.size() + 1) {
-    suffix_products_[source.size()] = scale;
-    for (unsigned j = source.size(); j-- > 0;)
-      suffix_products_[j] = field.multiply(suffix_products_[j + 1], form(j));
-  }
-
-  /// Calls use(j, scale M_j mod m) for all j in ascending order.
-  template <class Use>
-  void for_each(Use use) const {
-    std::uint32_t before = field_.one();
-    for (unsigned j = 0; j < source_.size(); ++j) {
-      use(j, field_.multiply(before, suffix_products_[j + 1]));
-      before = field_.multiply(before, form(j));
-    }
-  }
-  /// scale M mod m, the product of all primes.
-  [[nodiscard]] std::uint32_t product() const { return suffix_products_[0]; }
-
- private:
-  const Base& source_;
-  const ChannelField& field_;
-  SecretArray<std::uint32_t> suffix_products_;  // entry j: scale times the primes from j on
-
-  [[nodiscard]] std::uint32_t form(unsigned j) const { return field_.form(source_.fields[j].modulus()); }
-};
 
 // Calls use(place) for each place of a channel (layout.hpp).
 template <class Use>
@@ -171,28 +124,6 @@ void fill_input(const TargetColumns& columns, const ChannelField& field, std::ui
     columns.put_word(w, byte_multiples(field, scale, form_of_256));
     scale = field.multiply(scale, field.radix());
   }
-}
-
-// x / m mod 2^(32 words) for odd m, word by word from the least significant one (Jebelean's exact division).
-Words divided_exactly(Words x, const ChannelField& field) {
-  const std::uint32_t inverse = 0 - field.negative_inverse();
-  std::uint64_t borrow = 0;
-  for (std::uint32_t& word : x) {
-    const std::uint64_t rest = std::uint64_t{word} - borrow;
-    word = static_cast<std::uint32_t>(rest) * inverse;
-    borrow = (std::uint64_t{word} * field.modulus() >> 32) + (rest >> 63);
-  }
-  return x;
-}
-
-// -x mod 2^(32 words).
-Words negated(Words x) {
-  std::uint32_t carry = 1;
-  for (std::uint32_t& word : x) {
-    word = ~word + carry;
-    carry &= static_cast<std::uint32_t>(word == 0);
-  }
-  return x;
 }
 
 // x 2^(8p) mod 2^(32 words) for p = 0 .. 3.

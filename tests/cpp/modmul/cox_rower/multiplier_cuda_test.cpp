@@ -13,19 +13,13 @@
 #include "support/brief.hpp"
 #include "support/cox_rower.hpp"
 #include "support/device_program_tests.hpp"
+#include "support/residue_systems.hpp"
 
 namespace manymod::test {
 namespace {
 
-/// Canonical numbers of one item.
-struct Item {
-  Words n, base, exponent;
-};
-
-struct Outcome {
-  Words result;
-  bool refused = false;
-};
+using Item = ResidueItem;
+using Outcome = ResidueOutcome;
 
 /// The product of base B's primes.
 template <class Shape>
@@ -40,31 +34,9 @@ class CoxRower : public testing::Test {
  protected:
   static constexpr unsigned kWords = Shape::kWords;
 
-  /// Checks that r is canonical and r divisor = dividend modulo n.
-  static void expect_quotient(const MontgomeryOracle& oracle, const Words& n, const GuardedResult& r,
-                              const Words& dividend, const Words& divisor) {
-    ASSERT_TRUE(r.guards_intact());
-    ASSERT_FALSE(naive::at_least(r.words(), n));
-    ASSERT_EQ(oracle.times(r.words(), divisor), dividend);
-  }
-
-  /// Checks products of x and y and squares of x: canonical, and divided by M_B as often as expected.
   static void expect_products(const Words& n, const Words& x, const Words& y) {
-    GuardedResult product(kWords), square(kWords), last(kWords);
-    const MontgomeryOracle oracle(n, 32);
-    const Words y_residue = oracle.reduce(y);
-    ASSERT_TRUE(with_cox_rower<Shape>(n, [&](const auto& m) {
-      ASSERT_FALSE(m.refused());
-      const auto a = m.from_words(source_of(x)), b = m.from_words(source_of(y));
-      const auto one = m.from_words(WordSource{nullptr, 0, 1});
-      m.to_words(sink_of(product, kWords), m.mul(m.mul(a, b), one));
-      m.to_words(sink_of(square, kWords), m.mul(m.sqr(a), one));
-      m.to_words(sink_of(last, kWords), m.mul(a, m.from_words(source_of(y_residue))));
-    }));
-    const Words radix = radix_of<Shape>();
-    expect_quotient(oracle, n, product, oracle.times(x, y), oracle.times(radix, radix));
-    expect_quotient(oracle, n, square, oracle.times(x, x), oracle.times(radix, radix));
-    expect_quotient(oracle, n, last, oracle.times(x, y), oracle.reduce(radix));
+    expect_residue_products(n, x, y, radix_of<Shape>(),
+                            [&](const auto& body) { return with_cox_rower<Shape>(n, body); });
   }
 
   /// `program` for one item. `table`: where its table's elements are left, as ProgramJob::comb has them;
@@ -77,23 +49,9 @@ class CoxRower : public testing::Test {
     DeviceTable<Shape> guarded(program.slots);
     if (table != nullptr) table->assign(std::size_t{2} * Shape::kThreads * program.slots, kGuardWord);
     std::uint8_t refused = 0xee;
-    gpu::ProgramJob job;
-    job.steps = program.steps.data();
-    job.step_count = static_cast<std::uint32_t>(program.steps.size());
-    job.count = 1;
-    job.scan = program.scan;
-    job.modulus = {item.n.data(), kWords, kWords};
-    job.start = {start.data(), kWords, kWords};
-    const gpu::DeviceOperand base{item.base.data(), kWords, kWords};
-    const gpu::DeviceOperand exponent{item.exponent.data(), static_cast<std::uint32_t>(item.exponent.size()),
-                                      0};
+    gpu::ProgramJob job = residue_job(program, item, start, Shape::constants(), result, refused);
     // Powers have a base and an exponent, those by combs an exponent alone.
-    job.operands[0] = comb == nullptr ? base : exponent;
-    job.operands[1] = exponent;
-    job.result = result.data();
-    job.result_width = kWords;
-    job.constants = Shape::constants();
-    job.refused = &refused;
+    if (comb != nullptr) job.operands[0] = job.operands[1];
     if (comb != nullptr) job.comb = comb->data();
     job.comb_threads = Shape::kThreads;
     GuardedBlock<Shape> block;
@@ -163,8 +121,7 @@ TYPED_TEST_P(CoxRower, Powers) {
   for (std::size_t i = 2; i < moduli.size() && checked < wanted; ++i) {
     if (this->is_refused(moduli[i])) continue;
     const Item item{moduli[i], edge_words(generate, TestFixture::kWords), edge_words(generate, 2)};
-    const MontgomeryOracle oracle(item.n, 32);
-    const Words expected = oracle.power(oracle.reduce(item.base), item.exponent);
+    const Words expected = expected_power(item);
     const naive::Limbs exponent = naive::limbs(item.exponent, 1);
     const std::vector<gpu::Program> programs = {
         gpu::fixed_window_program(0, 64, 1, true), gpu::fixed_window_program(0, 64, 5, true),
@@ -188,8 +145,7 @@ TYPED_TEST_P(CoxRower, Combs) {
   Item item{edge_moduli(generate, TestFixture::kWords, 2).back(), edge_words(generate, TestFixture::kWords),
             edge_words(generate, 2)};
   while (this->is_refused(item.n)) item.n[1] += 1;
-  const MontgomeryOracle oracle(item.n, 32);
-  const Words expected = oracle.power(oracle.reduce(item.base), item.exponent);
+  const Words expected = expected_power(item);
   for (const std::size_t teeth : {std::size_t{1}, std::size_t{2}, std::size_t{5}}) {
     const std::size_t rows = (64 + teeth - 1) / teeth;
     const CombShape shape{.teeth = teeth, .blocks = 2, .rows = rows, .columns = (rows + 1) / 2};
@@ -216,8 +172,8 @@ TYPED_TEST_P(CoxRower, ResultsBetweenProducts) {
     m.to_words(sink_of(first, TestFixture::kWords), m.mul(a, one));
     m.to_words(sink_of(second, TestFixture::kWords), m.mul(square, one));
   }));
-  this->expect_quotient(oracle, n, first, oracle.reduce(x), oracle.reduce(radix));
-  this->expect_quotient(oracle, n, second, oracle.times(x, x), oracle.times(radix, radix));
+  expect_quotient(oracle, n, first, oracle.reduce(x), oracle.reduce(radix));
+  expect_quotient(oracle, n, second, oracle.times(x, x), oracle.times(radix, radix));
 }
 
 /// A modulus that shares a factor with M_B is refused, one that shares a factor with M_A is computed with.
@@ -229,9 +185,7 @@ TYPED_TEST_P(CoxRower, ModuliThatShareAFactorAreRefused) {
   const auto power = [&](std::uint32_t factor) {
     const Words n = sized(naive::multiply(cofactor, {factor}), TestFixture::kWords);
     const Item item{n, edge_words(generate, TestFixture::kWords), {5}};
-    const MontgomeryOracle oracle(n, 32);
-    const Outcome outcome = this->run(gpu::fixed_window_program(0, 3, 2, false), item);
-    return std::pair(outcome, oracle.power(oracle.reduce(item.base), item.exponent));
+    return std::pair(this->run(gpu::fixed_window_program(0, 3, 2, false), item), expected_power(item));
   };
   EXPECT_TRUE(power(primes.b.front()).first.refused);
   EXPECT_TRUE(power(primes.b.back()).first.refused);

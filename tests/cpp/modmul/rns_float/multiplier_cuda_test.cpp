@@ -16,21 +16,14 @@
 #include "modexp/windows.hpp"
 #include "modmul/rns_float/variants.cuda.hpp"
 #include "support/device_program_tests.hpp"
+#include "support/residue_systems.hpp"
 #include "support/rns_float.hpp"
 
 namespace manymod::test {
 namespace {
 
-/// Canonical numbers of one item.
-struct Item {
-  Words n, base, exponent;
-};
-
-/// The results that the kernels' interpreter computes for a program.
-struct Outcome {
-  Words result;
-  bool refused = false;
-};
+using Item = ResidueItem;
+using Outcome = ResidueOutcome;
 
 template <class Shape>
 struct Runner {
@@ -38,31 +31,11 @@ struct Runner {
   using ShapeBases = typename Multiplier::BasesOfShape;
   static constexpr unsigned kWords = Multiplier::kWords;
 
-  /// Checks products of x and y and squares of x: canonical, and divided by M_B as often as expected.
   static void expect_products(const Words& n, const Words& x, const Words& y) {
-    GuardedResult product(kWords), square(kWords), last(kWords);
-    const MontgomeryOracle oracle(n, 32);
-    const Words y_residue = oracle.reduce(y);
-    ASSERT_TRUE(with_rns_multiplier<Shape>(n, rns_float_table<Shape>(), [&](const auto& m, const auto&) {
-      ASSERT_FALSE(m.refused());
-      const auto a = m.from_words(source_of(x)), b = m.from_words(source_of(y));
-      const auto one = m.from_words(WordSource{nullptr, 0, 1});
-      m.to_words(sink_of(product, kWords), m.mul(m.mul(a, b), one));
-      m.to_words(sink_of(square, kWords), m.mul(m.sqr(a), one));
-      m.to_words(sink_of(last, kWords), m.mul(a, m.from_words(source_of(y_residue))));
-    }));
-    const Words radix = radix_of<ShapeBases>();
-    expect_quotient(oracle, n, product, oracle.times(x, y), oracle.times(radix, radix));
-    expect_quotient(oracle, n, square, oracle.times(x, x), oracle.times(radix, radix));
-    expect_quotient(oracle, n, last, oracle.times(x, y), oracle.reduce(radix));
-  }
-
-  /// Checks that r is canonical and r divisor = dividend modulo n.
-  static void expect_quotient(const MontgomeryOracle& oracle, const Words& n, const GuardedResult& r,
-                              const Words& dividend, const Words& divisor) {
-    ASSERT_TRUE(r.guards_intact());
-    ASSERT_FALSE(naive::at_least(r.words(), n));
-    ASSERT_EQ(oracle.times(r.words(), divisor), dividend);
+    expect_residue_products(n, x, y, radix_of<ShapeBases>(), [&](const auto& body) {
+      return with_rns_multiplier<Shape>(n, rns_float_table<Shape>(),
+                                        [&](const auto& m, const auto&) { body(m); });
+    });
   }
 
   static Outcome run(const gpu::Program& program, const Item& item, const void* table) {
@@ -78,19 +51,7 @@ struct Runner {
     DeviceTable<Shape> slots(program.slots);
     GuardedColumns memory(Shape::kThreads, Multiplier::kSharedWords);
     std::uint8_t refused = 0xee;
-    gpu::ProgramJob job;
-    job.steps = program.steps.data();
-    job.step_count = static_cast<std::uint32_t>(program.steps.size());
-    job.count = 1;
-    job.scan = program.scan;
-    job.modulus = {item.n.data(), kWords, kWords};
-    job.start = {start.data(), kWords, kWords};
-    job.operands[0] = {item.base.data(), kWords, kWords};
-    job.operands[1] = {item.exponent.data(), static_cast<std::uint32_t>(item.exponent.size()), 0};
-    job.result = result.data();
-    job.result_width = kWords;
-    job.constants = table;
-    job.refused = &refused;
+    const gpu::ProgramJob job = residue_job(program, item, start, table, result, refused);
     run_lockstep<Shape::kThreads>([&](typename Shape::Group group) {
       const LaneMemory own{memory.column(group.lane()), memory.stride()};
       gpu::Interpreter<Multiplier>(group, own, job, slots.of_lane(group.lane()), 0).run(true);
@@ -100,11 +61,6 @@ struct Runner {
     return {result.words(), refused != 0};
   }
 };
-
-Words expected_power(const Item& item) {
-  const MontgomeryOracle oracle(item.n, 32);
-  return oracle.power(oracle.reduce(item.base), item.exponent);
-}
 
 template <class Shape>
 class RnsFloat : public testing::Test, public Runner<Shape> {};
