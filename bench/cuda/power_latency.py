@@ -118,20 +118,8 @@ def main() -> None:
     parser.add_argument("--commit", default="")
     parser.add_argument("--public", action="store_true", help="in variable time, too")
     arguments = parser.parse_args()
-    rows: list[dict[str, Any]] = []
-
-    def keep(measured: list[dict[str, Any]]) -> None:
-        rows.extend(measured)
-        for row in measured:
-            print(json.dumps(row), flush=True)
-
-    for bits in RSA_BITS:
-        keep(signatures(bits))
-    for bits in BITS:
-        for items in ITEMS:
-            for secret in [True, False] if arguments.public else [True]:
-                keep(powers(bits, items, secret=secret))
     device = next(found for found in manymod.devices() if found.name.startswith("cuda"))
+    rows: list[dict[str, Any]] = []
     report = {
         "bench": "power_latency",
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
@@ -141,8 +129,21 @@ def main() -> None:
         "method": (__doc__ or "").split("\n\n", 2)[2].replace("\n", " ").strip(),
         "rows": rows,
     }
-    if arguments.output:
-        arguments.output.write_text(json.dumps(report, indent=1) + "\n")
+
+    def keep(measured: list[dict[str, Any]]) -> None:
+        rows.extend(measured)
+        for row in measured:
+            print(json.dumps(row), flush=True)
+        # After each measurement, since a machine that is lent may be taken back in the middle.
+        if arguments.output:
+            arguments.output.write_text(json.dumps(report, indent=1) + "\n")
+
+    for bits in RSA_BITS:
+        keep(signatures(bits))
+    for bits in BITS:
+        for items in ITEMS:
+            for secret in [True, False] if arguments.public else [True]:
+                keep(powers(bits, items, secret=secret))
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ TEST(ProviderCurves, SignDigestsOfTheirHashAlone) {
   const Library library;
   const std::string& pem = private_pem("EC:P-384");
   const Evp<EVP_PKEY> key = library.decode(pem), theirs = reference().decode(pem);
-  for (const std::size_t size : {7, 31, 32, 36, 48}) {
+  for (const std::size_t size : {7U, 31U, 32U, 36U, 48U}) {
     for (const char* const hash : {"", "SHA256", "MD5-SHA1"}) {
       const std::string name = hash;
       const Settings settings = name.empty() ? Settings{} : Settings{{"digest", name}};

@@ -100,9 +100,9 @@ TEST(ProviderPublicKeys, OfCurvesAreThoseOfTheDefaultProvider) {
 TEST(ProviderPublicKeys, KeepNothingOfTheCallersMemory) {
   const Library library;
   for (const char* curve : {"P-256", "P-521", "P-256"}) {
-    Bytes group_key(OSSL_PKEY_PARAM_GROUP_NAME, OSSL_PKEY_PARAM_GROUP_NAME + 6),
+    const std::string group_name = OSSL_PKEY_PARAM_GROUP_NAME;
+    Bytes group_key(group_name.c_str(), group_name.c_str() + group_name.size() + 1),
         name(curve, curve + std::strlen(curve) + 1), point = point_of(curve, "uncompressed");
-    group_key.back() = 0;
     ASSERT_STREQ(reinterpret_cast<const char*>(group_key.data()), OSSL_PKEY_PARAM_GROUP_NAME);
     auto* const text = reinterpret_cast<char*>(name.data());
     char* by_pointer = text;

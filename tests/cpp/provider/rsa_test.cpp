@@ -76,7 +76,7 @@ TEST_P(ProviderRsa, SignsDataWithoutADigest) {
   EXPECT_EQ(signature, sign_digest(reference(), theirs.get(), data, {}));
   EXPECT_EQ(verify_digest(reference(), public_.get(), data, signature, {}), 1);
   EXPECT_TRUE(sign_digest(library_, key_.get(), Bytes(374, 1), {}).empty());
-  for (const std::size_t size : {10, 35, 37}) {
+  for (const std::size_t size : {10U, 35U, 37U}) {
     EXPECT_TRUE(sign_digest(library_, key_.get(), Bytes(size, 1), {{"digest", "MD5-SHA1"}}).empty()) << size;
   }
   expect_valid("MD5-SHA1", sign_message(library_, key_.get(), "MD5-SHA1", kMessage, {}, 1), {});

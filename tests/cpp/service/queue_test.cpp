@@ -36,7 +36,11 @@ TEST(ServiceQueue, AnswersEveryRequestOfManyThreadsOnce) {
         const auto key = static_cast<std::uint32_t>(user);
         callbacks[i].function = [&, i, sum = static_cast<std::uint8_t>(byte + key)](const mm_answer& answer) {
           const bool good = answer.status == MM_OK && answer.output.size == 1 && answer.output.data[0] == sum;
-          good ? ++right[i] : ++wrong;
+          if (good) {
+            ++right[i];
+          } else {
+            ++wrong;
+          }
         };
         service->submit(
             std::make_shared<SingleRequest>(request(byte, key), Callback::call, &callbacks[i], false), kLong);

@@ -47,7 +47,7 @@ class EdwardsSums : public testing::TestWithParam<std::tuple<std::size_t, ecc::C
     y_.resize(scalars_.size());
     engine_->multiply_base({x_.data(), y_.data(), nullptr}, {scalars_.data(), limbs_}, {0, count},
                            TimingClass::public_, {});
-    std::rotate(scalars_.begin(), scalars_.begin() + limbs_, scalars_.end());
+    std::rotate(scalars_.begin(), scalars_.begin() + static_cast<std::ptrdiff_t>(limbs_), scalars_.end());
   }
   [[nodiscard]] Point sum(const ecc::PointEngine& engine, ecc::ItemRange items) const {
     Point r(2 * limbs_);

@@ -153,7 +153,7 @@ TEST_P(Eddsa, AgreesWithLibcrypto) {
 /// remembered at once.
 TEST_P(Eddsa, KeysInCommon) {
   const std::size_t count = kBriefTests ? 70 : 1000;
-  for (const std::size_t keys : {2, 9, 300}) {
+  for (const std::size_t keys : {2U, 9U, 300U}) {
     std::vector<Bytes> secrets;
     for (std::size_t i = 0; i < keys; ++i) secrets.push_back(random(size()));
     SchemeItems items;
