@@ -10,6 +10,7 @@
 // AddressSanitizer finds accesses out of bounds.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -28,7 +29,9 @@ FAKE_CUDA_API void install_kernels();
 class SharedMemory {
  public:
   explicit SharedMemory(const Launch& launch)
-      : words_(launch.shared_bytes / sizeof(std::uint32_t)), threads_(launch.block) {
+      // One word even where a kernel has none: its address is not null.
+      : words_(std::max(std::size_t{1}, launch.shared_bytes / sizeof(std::uint32_t))),
+        threads_(launch.block) {
     forget();
   }
 
