@@ -147,20 +147,20 @@ class Analysis:
         literal = state.original(one.guard, one.negated) if runs is None else None
         guard = 1 << one.guard if literal is not None else 0
         secret = state.secret_if(literal)
-        if one.name in sass.CONTROL:
+        if one.name in sass.ARITHMETIC:
+            self.arithmetic(state, one, literal)
+        elif one.name in sass.CONTROL:
             if secret & (guard | one.reads):
                 self.report("branch depends on a secret", one)
         elif one.name in sass.MEMORY:
             if secret & (guard | one.addresses):
                 self.report("address depends on a secret", one)
             self.access(state, one, literal)
-        elif one.name in sass.BARRIERS | sass.COPIES:
+        elif one.name in sass.WAITS:
             if secret & (guard | one.addresses | one.reads):
                 self.report("wait or copy depends on a secret", one)
             # An exchange returns the previous, secret value.
             state.put(one.writes, Value(secret="EXCH" in one.modifiers), literal)
-        elif one.name in sass.ARITHMETIC:
-            self.arithmetic(state, one, literal)
         else:
             self.report("not on the list", one)
 

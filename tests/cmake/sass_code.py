@@ -39,6 +39,7 @@ ATOMICS = {"ATOMG"}
 # their results before they are complete.
 MATRIX_LOADS = {"IGMMA"}
 MEMORY = LOADS | STORES | CONSTANT_LOADS | ATOMICS | MATRIX_LOADS
+WAITS = BARRIERS | COPIES
 DOUBLES = {"DADD", "DMUL", "DFMA", "DSETP"}
 COMPARISONS = {"ISETP", "UISETP", "FSETP", "DSETP", "PLOP3", "UPLOP3"}
 # Instructions that read only registers. The time of each is independent of the values of its operands.
@@ -77,7 +78,7 @@ class Instruction:
     writes: int = 0
     addresses: int = 0  # registers of the address that it loads from or stores to
 
-    @property
+    @functools.cached_property
     def sources(self) -> tuple[str, ...]:
         return self.operands[self.destinations :]
 

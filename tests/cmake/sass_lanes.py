@@ -8,6 +8,7 @@ four different lanes, whatever the other bits are.
 from __future__ import annotations
 
 import enum
+import functools
 
 import sass_code as sass
 from sass_constants import Constants, lookup
@@ -110,25 +111,35 @@ class _Reader:
 
     def logic(self, sources: tuple[str, ...]) -> Low | None:
         """Bit by bit: LOP3's table of three words whose low bits are constants, the thread's, or unknown."""
-        table = int(sources[3], 16)
-        found: set[Low | None] = set()
-        for place in range(2):
-            outcomes = {own: self.outcomes(sources[:3], table, place, own) for own in (0, 1)}
-            if outcomes == {0: {0}, 1: {0}}:
-                found.add(Low.ZERO)
-            elif outcomes == {0: {0}, 1: {1}}:
-                found.add(Low.OWN)
-            else:
-                return None
-        return found.pop() if len(found) == 1 else None
+        return _logic(int(sources[3], 16), tuple(self.kind(text) for text in sources[:3]))
 
-    def outcomes(self, words: tuple[str, ...], table: int, place: int, own: int) -> set[int]:
-        """The possible results at a place if the thread's number has the bit `own` there."""
-        choices = [self.bits(text, place, own) for text in words]
-        return {lookup(table, [x, y, z], 1) for x in choices[0] for y in choices[1] for z in choices[2]}
+    def kind(self, text: str) -> int | Low | None:
+        """The two lowest bits of an operand that is a constant, else what is known of them."""
+        number = self.number(text)
+        return number & 3 if number is not None else self.operand(text)
 
-    def bits(self, text: str, place: int, own: int) -> set[int]:
-        number, low = self.number(text), self.operand(text)
-        if number is not None:
-            return {number >> place & 1}
-        return {0} if low is Low.ZERO else {own} if low is Low.OWN else {0, 1}
+
+@functools.cache
+def _logic(table: int, words: tuple[int | Low | None, ...]) -> Low | None:
+    found: set[Low | None] = set()
+    for place in range(2):
+        outcomes = {own: _outcomes(table, words, place, own) for own in (0, 1)}
+        if outcomes == {0: {0}, 1: {0}}:
+            found.add(Low.ZERO)
+        elif outcomes == {0: {0}, 1: {1}}:
+            found.add(Low.OWN)
+        else:
+            return None
+    return found.pop() if len(found) == 1 else None
+
+
+def _outcomes(table: int, words: tuple[int | Low | None, ...], place: int, own: int) -> set[int]:
+    """The possible results at a place if the thread's number has the bit `own` there."""
+    choices = [_bits(word, place, own) for word in words]
+    return {lookup(table, [x, y, z], 1) for x in choices[0] for y in choices[1] for z in choices[2]}
+
+
+def _bits(word: int | Low | None, place: int, own: int) -> set[int]:
+    if isinstance(word, int):
+        return {word >> place & 1}
+    return {0} if word is Low.ZERO else {own} if word is Low.OWN else {0, 1}

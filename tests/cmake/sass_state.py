@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import sass_code as sass
@@ -14,6 +15,19 @@ LOCAL = ((1 << LOCAL_SLOTS) - 1) << sass.REGISTER_BITS
 
 #: The bit of a predicate, and whether the literal is its negation.
 Literal = tuple[int, bool]
+
+
+def members(target: int, facts: Mapping[int, object]) -> list[int]:
+    """Return the bits of `target` that `facts` has an entry of."""
+    if target.bit_count() > len(facts):
+        return [at for at in facts if target >> at & 1]
+    found = []
+    while target:
+        at = target.bit_length() - 1
+        target ^= 1 << at
+        if at in facts:
+            found.append(at)
+    return found
 
 
 @dataclass(frozen=True)
@@ -88,17 +102,16 @@ class State:
             self.listed &= ~target
         elif clear:
             self.listed |= target
-        for at in [at for at in self.constants if target >> at & 1]:
+        for at in members(target, self.constants):
             del self.constants[at]
         for at in [at for at, (of, _) in self.copies.items() if (target >> at | target >> of) & 1]:
             del self.copies[at]
         first = (target & -target).bit_length() - 1
         if value.constant is not None and clear:
             self.constants[first] = value.constant
-        for at in [
-            at for at in self.low if target >> at & 1 and (clear or at != first or self.low[at] != value.low)
-        ]:
-            del self.low[at]
+        for at in members(target, self.low):
+            if clear or at != first or self.low[at] != value.low:
+                del self.low[at]
         if value.low is not None and clear:
             self.low[first] = value.low
 
