@@ -24,10 +24,11 @@ void Pace::arrived(std::size_t requests, Clock::time_point now) {
   last_ = std::max(last_, now);
 }
 
-void Pace::computed(std::size_t requests, Clock::duration time) {
+void Pace::computed(std::size_t requests, Clock::duration time, Clock::time_point now) {
   const double each = seconds(time) / static_cast<double>(requests);
-  double& known = cost_[std::min(octave(requests), kOctaves - 1)];
-  known = known == 0 ? each : known + kSmoothing * (each - known);
+  const std::size_t i = std::min(octave(requests), kOctaves - 1);
+  cost_[i] = measured_lately(i, now) ? cost_[i] + kSmoothing * (each - cost_[i]) : each;
+  measured_[i] = now;
 }
 
 double Pace::crowd(Clock::time_point now) const {
@@ -66,15 +67,26 @@ std::size_t Pace::largest_octave() const {
   return largest;
 }
 
-bool Pace::next_may_be_tried() const {
-  const std::size_t largest = largest_octave();
-  return largest + 1 < kOctaves && std::ldexp(cost_[largest], static_cast<int>(largest) + 2) <= kLongestTrial;
+double Pace::expected_time(std::size_t i) const {
+  return std::ldexp(cost_[best_octave()], static_cast<int>(i) + 1);
+}
+
+bool Pace::measured_lately(std::size_t i, Clock::time_point now) const {
+  return cost_[i] != 0 && kTrialShare * seconds(now - measured_[i]) < expected_time(i);
+}
+
+std::size_t Pace::octave_to_try(Clock::time_point now) const {
+  const std::size_t best = best_octave(), last = std::min(largest_octave() + 1, kOctaves - 1);
+  for (std::size_t i = best + 1; i <= last && expected_time(i) <= kLongestTrial; ++i) {
+    if (!measured_lately(i, now)) return i;
+  }
+  return best;
 }
 
 std::size_t Pace::wanted_by_all(Clock::time_point now) const {
   const auto crowd = static_cast<std::size_t>(std::max(1L, std::lround(this->crowd(now))));
-  const std::size_t next = largest_octave() + 1;
-  const bool tried = cost_[0] != 0 && next_may_be_tried() && crowd >> next != 0;
+  const std::size_t next = octave_to_try(now);
+  const bool tried = cost_[0] != 0 && crowd >> next != 0;
   return std::min(crowd, std::size_t{1} << (tried ? next : best_octave()));
 }
 
@@ -85,9 +97,10 @@ std::size_t Pace::wanted(Clock::time_point now) const {
 }
 
 std::size_t Pace::most(Clock::time_point now) const {
-  const std::size_t best = best_octave(), largest = largest_octave();
-  const bool may_pay = best == largest || sufficient_octave(now) == kOctaves || waited_share_ > kSaturated;
-  return (std::size_t{2} << (may_pay && next_may_be_tried() ? largest + 1 : best)) - 1;
+  const std::size_t best = best_octave();
+  const bool may_pay =
+      best == largest_octave() || sufficient_octave(now) == kOctaves || waited_share_ > kSaturated;
+  return (std::size_t{2} << (may_pay ? octave_to_try(now) : best)) - 1;
 }
 
 }  // namespace manymod::service

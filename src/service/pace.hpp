@@ -18,7 +18,7 @@ class Pace {
   explicit Pace(std::size_t concurrent) : concurrent_(static_cast<double>(concurrent)) {}
 
   void arrived(std::size_t requests, Clock::time_point now);
-  void computed(std::size_t requests, Clock::duration time);
+  void computed(std::size_t requests, Clock::duration time, Clock::time_point now);
   /// So many requests are without an answer, those that are being computed among them.
   void outstanding(std::size_t requests, Clock::time_point now);
   /// Threads waited for a processor for this share of the time for which they could have run (RunQueue).
@@ -33,19 +33,19 @@ class Pace {
   /// more requests than were outstanding at once of late, since more would not come.
   [[nodiscard]] std::size_t wanted(Clock::time_point now) const;
   /// The largest batch worth computing: beyond the size with the best throughput its first requests would
-  /// wait for nothing. The octave above those measured is tried if the largest one was the best, and, while
-  /// the service cannot keep up, also if it was not: a GPU may begin to pay at sizes far above those at which
-  /// the CPU gains no more.
+  /// wait for nothing. Larger ones are tried if the largest one that was measured is the best, and, while the
+  /// service cannot keep up, also if it is not: a GPU may begin to pay at sizes far above those at which the
+  /// CPU gains no more, and the first batch of a size may have been slow only because it loaded kernels.
   [[nodiscard]] std::size_t most(Clock::time_point now) const;
 
  private:
   static constexpr std::size_t kOctaves = 32;
   static constexpr double kUtilisation = 0.7;
-  static constexpr double kSmoothing = 0.25;   ///< weight of the newest measurement
-  static constexpr double kMemory = 20e-3;     ///< seconds over which the rate is averaged
-  static constexpr double kNegligible = 1.05;  ///< throughputs within this factor are as good
-  static constexpr double kLongestTrial =
-      0.1;  ///< seconds that a batch of an untried size may be expected to take
+  static constexpr double kSmoothing = 0.25;    ///< weight of the newest measurement
+  static constexpr double kMemory = 20e-3;      ///< seconds over which the rate is averaged
+  static constexpr double kNegligible = 1.05;   ///< throughputs within this factor are as good
+  static constexpr double kLongestTrial = 0.1;  ///< seconds that a trial may be expected to take
+  static constexpr double kTrialShare = 0.005;  ///< share of the time that trials of one octave may take
 
   static constexpr double kCrowdMemory = 0.1;  ///< seconds in which a peak of outstanding requests falls by e
   static constexpr double kSaturated =
@@ -60,8 +60,12 @@ class Pace {
   /// What pays most where other work needs the processors, too.
   [[nodiscard]] std::size_t wanted_by_all(Clock::time_point now) const;
   [[nodiscard]] std::size_t largest_octave() const;  ///< that was measured
-  /// Whether there is an octave above those measured, and it is expected to take at most kLongestTrial.
-  [[nodiscard]] bool next_may_be_tried() const;
+  /// Seconds that a batch of octave `i` takes at most, if requests take as long as in the best batches.
+  [[nodiscard]] double expected_time(std::size_t i) const;
+  /// Whether octave `i` was measured so lately that another trial would exceed kTrialShare.
+  [[nodiscard]] bool measured_lately(std::size_t i, Clock::time_point now) const;
+  /// The smallest octave above the best one that may be tried now; the best one if there is none.
+  [[nodiscard]] std::size_t octave_to_try(Clock::time_point now) const;
   /// The smallest octave whose throughput is within kNegligible of the best; 0 without measurements.
   [[nodiscard]] std::size_t best_octave() const;
 
@@ -72,6 +76,7 @@ class Pace {
   double rate_ = 0;  ///< requests a second, at last_
   Clock::time_point last_{};
   std::array<double, kOctaves> cost_{};  ///< by floor(log2(size)); 0: not measured
+  std::array<Clock::time_point, kOctaves> measured_{};
 };
 
 }  // namespace manymod::service

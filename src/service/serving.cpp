@@ -174,7 +174,7 @@ void Service::compute(Batch& batch, BatchArrays& arrays) noexcept {
 }
 
 void Service::finish(Lock& lock, const Batch& batch) {
-  batch.channel->pace.computed(batch.size, batch.computed - batch.began);
+  batch.channel->pace.computed(batch.size, batch.computed - batch.began, batch.computed);
   statistics_.count_batch(batch.size, batch.computed - batch.began);
   statistics_.failed += batch.failed;
   statistics_.computed += batch.size - batch.failed;

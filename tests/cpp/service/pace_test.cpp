@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -20,9 +21,11 @@ using service::Histogram;
 using service::Pace;
 using std::chrono::microseconds;
 
+constexpr Clock::time_point kStart{std::chrono::hours(1)};
+
 /// Requests at an even distance for a second; when the last one arrived.
 Clock::time_point arrive(Pace& pace, std::size_t a_second) {
-  Clock::time_point now{std::chrono::hours(1)};
+  Clock::time_point now = kStart;
   for (std::size_t i = 0; i < a_second; ++i) {
     now += std::chrono::nanoseconds(1'000'000'000 / a_second);
     pace.arrived(1, now);
@@ -32,8 +35,9 @@ Clock::time_point arrive(Pace& pace, std::size_t a_second) {
 
 /// As on vector units: up to eight requests take as long as one.
 void compute_lanes(Pace& pace) {
+  const Clock::time_point now = kStart + std::chrono::seconds(1);
   for (std::size_t size = 1; size <= 64; size *= 2) {
-    pace.computed(size, microseconds(800) * std::max<std::size_t>(1, size / 8));
+    pace.computed(size, microseconds(800) * std::max<std::size_t>(1, size / 8), now);
   }
 }
 
@@ -68,17 +72,51 @@ TEST(Pace, OverloadedTakesTheBestSizeAndTriesTheNext) {
   EXPECT_EQ(pace.wanted(now), 8U);
   EXPECT_EQ(pace.most(now), 255U);  // all of the octave above 64
   Pace slow(1);
-  slow.computed(1, std::chrono::seconds(1));
+  slow.computed(1, std::chrono::seconds(1), kStart);
   EXPECT_EQ(slow.most(arrive(slow, 50'000)), 1U);  // two seconds are too long for a trial
+}
+
+/// A GPU computes up to 511 requests one way, in 8 us each, and more of them another way, faster the more
+/// there are. The first batch of the other way loads kernels.
+TEST(Pace, OneSlowBatchIsNotTheLastOfItsSize) {
+  Pace pace(1);
+  Clock::time_point now = arrive(pace, 500'000);
+  for (std::size_t size = 1; size <= 256; size *= 2) pace.computed(size, microseconds(8 * size), now);
+  pace.computed(512, std::chrono::milliseconds(60), now);
+  std::size_t most = 0;
+  for (int batch = 0; batch < 2000; ++batch) {
+    most = pace.most(now);
+    const auto size = static_cast<std::size_t>(std::bit_floor(most));
+    const auto time = size < 512 ? microseconds(8 * size) : microseconds(4000 + size / 2);
+    for (std::size_t i = 0; i < 100; ++i) pace.arrived(size / 50 + 1, now += time / 100);
+    pace.computed(size, time, now);
+  }
+  EXPECT_GE(most, 16384U);
+}
+
+TEST(Pace, TriesTakeASmallShareOfTheTime) {
+  Pace pace(1);
+  Clock::time_point now = arrive(pace, 50'000);
+  std::size_t tried = 0, all = 0;
+  for (int batch = 0; batch < 20'000; ++batch) {
+    const auto size = static_cast<std::size_t>(std::bit_floor(pace.most(now)));
+    const auto time = microseconds(800) * std::max<std::size_t>(1, size / 8);
+    pace.arrived(2 * size, now += time);
+    pace.computed(size, time, now);
+    all += size;
+    if (size > 8) tried += size;
+  }
+  EXPECT_GT(tried, 0U);
+  EXPECT_LT(tried, all / 20);
 }
 
 TEST(Pace, TriesWhatMayPay) {
   Pace pace(1);
-  EXPECT_EQ(pace.most(Clock::now()), 3U);
-  pace.computed(1, microseconds(800));
-  EXPECT_EQ(pace.most(Clock::now()), 3U);
-  pace.computed(3, microseconds(800));
-  EXPECT_EQ(pace.most(Clock::now()), 7U);
+  EXPECT_EQ(pace.most(kStart), 3U);
+  pace.computed(1, microseconds(800), kStart);
+  EXPECT_EQ(pace.most(kStart), 3U);
+  pace.computed(3, microseconds(800), kStart);
+  EXPECT_EQ(pace.most(kStart), 7U);
 }
 
 TEST(Pace, TakesNoMoreThanPays) {
@@ -118,16 +156,16 @@ TEST(Pace, WaitsForNoMoreThanThereAre) {
 
 TEST(Pace, TriesWhatThereIsCompanyFor) {
   Pace pace(1);
-  pace.computed(1, microseconds(400));
   saturate(pace);
   Clock::time_point now = arrive(pace, 700);
+  pace.computed(1, microseconds(400), now);
   pace.outstanding(9, now);
   EXPECT_EQ(pace.wanted(now), 2U);
-  pace.computed(2, microseconds(1000));  // worse than one alone: four may still be better
+  pace.computed(2, microseconds(1000), now);  // worse than one alone: four may still be better
   EXPECT_EQ(pace.wanted(now), 4U);
-  pace.computed(4, microseconds(1000));
+  pace.computed(4, microseconds(1000), now);
   EXPECT_EQ(pace.wanted(now), 8U);
-  pace.computed(8, microseconds(1000));
+  pace.computed(8, microseconds(1000), now);
   EXPECT_EQ(pace.wanted(now), 8U);  // sixteen are not there
 }
 
