@@ -27,8 +27,10 @@ void Pace::arrived(std::size_t requests, Clock::time_point now) {
 void Pace::computed(std::size_t requests, Clock::duration time, Clock::time_point now) {
   const double each = seconds(time) / static_cast<double>(requests);
   const std::size_t i = std::min(octave(requests), kOctaves - 1);
+  const bool known = cost_[i] != 0;
   cost_[i] = measured_lately(i, now) ? cost_[i] + kSmoothing * (each - cost_[i]) : each;
   measured_[i] = now;
+  twice_[i] = known;
 }
 
 double Pace::crowd(Clock::time_point now) const {
@@ -72,7 +74,7 @@ double Pace::expected_time(std::size_t i) const {
 }
 
 bool Pace::measured_lately(std::size_t i, Clock::time_point now) const {
-  return cost_[i] != 0 && kTrialShare * seconds(now - measured_[i]) < expected_time(i);
+  return twice_[i] && kTrialShare * seconds(now - measured_[i]) < expected_time(i);
 }
 
 std::size_t Pace::octave_to_try(Clock::time_point now) const {

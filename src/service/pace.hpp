@@ -62,7 +62,8 @@ class Pace {
   [[nodiscard]] std::size_t largest_octave() const;  ///< that was measured
   /// Seconds that a batch of octave `i` takes at most, if requests take as long as in the best batches.
   [[nodiscard]] double expected_time(std::size_t i) const;
-  /// Whether octave `i` was measured so lately that another trial would exceed kTrialShare.
+  /// Whether octave `i` was measured at least twice, and so lately that another trial would exceed
+  /// kTrialShare.
   [[nodiscard]] bool measured_lately(std::size_t i, Clock::time_point now) const;
   /// The smallest octave above the best one that may be tried now; the best one if there is none.
   [[nodiscard]] std::size_t octave_to_try(Clock::time_point now) const;
@@ -75,8 +76,9 @@ class Pace {
   Clock::time_point crowded_{};
   double rate_ = 0;  ///< requests a second, at last_
   Clock::time_point last_{};
-  std::array<double, kOctaves> cost_{};  ///< by floor(log2(size)); 0: not measured
-  std::array<Clock::time_point, kOctaves> measured_{};
+  std::array<double, kOctaves> cost_{};                 ///< by floor(log2(size)); 0: not measured
+  std::array<Clock::time_point, kOctaves> measured_{};  ///< when it was last
+  std::array<bool, kOctaves> twice_{};                  ///< whether it was more than once
 };
 
 }  // namespace manymod::service
