@@ -61,8 +61,8 @@ class Submission {
   [[nodiscard]] virtual mm_answer summary() const = 0;
 
   // The following belong to the service and are guarded by its lock.
-  Clock::time_point accepted{};
-  std::size_t begun = 0;  ///< requests from here on wait
+  Clock::time_point accepted{};  ///< unchanged from then on: read without the lock as well
+  std::size_t begun = 0;         ///< requests from here on wait
 
   [[nodiscard]] std::size_t waiting() const { return count_ - begun; }
   [[nodiscard]] bool has_expired(Clock::time_point now) const {
