@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "abi/items.hpp"
+#include "abi/written_ranges.hpp"
 #include "manymod/service.h"
 #include "repr/wipe.hpp"
 #include "service/operation.hpp"
@@ -122,7 +123,7 @@ class RequestArray final : public Submission {
 
  private:
   void notify() noexcept override;
-  void check_output(std::size_t row_bytes) const;
+  void check_output(std::size_t row_bytes, WrittenRanges& written) const;
   void keep_failure(const mm_answer& answer) noexcept;
 
   const mm_service_requests arrays_;
