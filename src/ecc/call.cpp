@@ -6,7 +6,6 @@
 #include <memory>
 #include <numeric>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "abi/last_error.hpp"
@@ -242,24 +241,17 @@ class CallRun {
       publish();
       return MM_OK;
     }
-    std::size_t failed = 0;
-    std::size_t first = 0;
+    FailedItems failed;
     for (std::size_t item = status_.size(); item-- > 0;) {
       if (status_[item] == MM_OK) continue;
       if (!ok_.empty()) ok_[item] = 0;
       if (!is_sum()) clear_row(item);
       if (!ok_.empty() && is_verdict(status_[item])) continue;
-      ++failed;
-      first = item;
+      failed = {failed.count + 1, item, static_cast<mm_status>(status_[item])};
     }
-    if (is_sum() && failed != 0) clear_row(0);
+    if (is_sum() && failed.count != 0) clear_row(0);
     publish();
-    if (completed && failed == 0) return MM_OK;
-    const std::string counts =
-        std::to_string(failed) + " of " + std::to_string(status_.size()) + " items have no result";
-    if (!completed) return fail(MM_ERR_CANCELLED, "cancelled; " + counts);
-    return fail(MM_ERR_ITEMS, counts + "; the first is item " + std::to_string(first) + ": " +
-                                  mm_status_message(static_cast<mm_status>(status_[first])));
+    return fail_items(completed, status_.size(), failed);
   }
 };
 

@@ -279,7 +279,7 @@ CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
   take_options(inputs, call, task, uses);
   take_items(inputs, call, task, uses);
   take_exchange(inputs, call, uses);
-  if (call.curve != nullptr) curves.assign(call.curve, call.curve + call.count);
+  curves = copied_indices(call.curve, call.count);
   if (task.op == MM_ECC_SUM) check_one_curve(*this);
   WrittenRanges written;
   for (const auto* items : {&inputs.secret, &inputs.point, &inputs.second, &inputs.message, &inputs.signature,
@@ -313,9 +313,7 @@ std::size_t longest_result(const Plan& plan, const mm_ecc_call& call) {
   take_options(inputs, call, task, uses);
   inputs.key_bytes = call.key_bytes;
   inputs.confirm = call.confirm != 0;
-  std::vector<std::uint32_t> curves;
-  if (call.curve != nullptr) curves.assign(call.curve, call.curve + call.count);
-  return longest_result(plan, task, inputs, curves);
+  return longest_result(plan, task, inputs, copied_indices(call.curve, call.count));
 }
 
 }  // namespace manymod::ecc

@@ -77,11 +77,6 @@ ByteSpan checked_label(const mm_bytes& label) {
   return {label.data, label.size};
 }
 
-std::vector<std::uint32_t> copy_of_keys(const mm_rsa_call& call) {
-  if (call.key == nullptr) return {};
-  return {call.key, call.key + call.count};
-}
-
 // Largest k of the keys that the call's items name; 0 if the ring has none of them.
 std::size_t longest_modulus(const Ring& ring, std::span<const std::uint32_t> keys) {
   if (keys.empty()) return ring.key(0).key().bytes();
@@ -125,7 +120,7 @@ CheckedCall::CheckedCall(const Ring& ring, const mm_rsa_call& given)
       hash(checked_hash(given.padding, op, scheme)),
       mgf(checked_mgf(given.padding, scheme, hash)),
       input(given.input, given.count, "input"),
-      keys(copy_of_keys(given)) {
+      keys(copied_indices(given.key, given.count)) {
   check_salt(given.padding, op);
   if (scheme == MM_RSA_OAEP) {
     crypto::Hasher(hash->hash).digest(label_digest, {checked_label(given.padding.label)});

@@ -17,11 +17,6 @@ const std::uint8_t* checked_bytes(const mm_bytes& bytes, const char* what) {
   return bytes.data;
 }
 
-std::vector<std::uint32_t> copy_of_keys(const mm_service_requests& arrays) {
-  if (arrays.key == nullptr) return {};
-  return {arrays.key, arrays.key + arrays.count};
-}
-
 }  // namespace
 
 bool is_failure(const mm_answer& answer) {
@@ -107,7 +102,7 @@ RequestArray::RequestArray(const mm_service_requests& requests, std::size_t row_
       row_bytes_(row_bytes),
       done_(done),
       user_(user),
-      keys_(copy_of_keys(requests)),
+      keys_(copied_indices(requests.key, requests.count)),
       input_(requests.input, requests.count, "input") {
   WrittenRanges written;
   written.keep(input_);
