@@ -296,7 +296,8 @@ typedef struct mm_ecc_call {
   size_t struct_size;
   mm_ecc_op op;
   mm_ecc_scheme scheme;
-  size_t count;          /**< N; a call with 0 items does nothing, but MM_ECC_VERIFY_ALL says yes */
+  size_t count; /**< N; of a call with 0 items only `op` and `scheme` are checked, and it does nothing,
+                   but MM_ECC_VERIFY_ALL says yes */
   const uint32_t* curve; /**< N indices of curves in the plan; NULL: curve 0 for every item */
   mm_bytes_view secret;
   mm_bytes_view point;

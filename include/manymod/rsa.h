@@ -278,22 +278,23 @@ typedef struct mm_rsa_padding {
   mm_bytes label;   /**< OAEP: the label of all items */
 } mm_rsa_padding;
 
-/** A call on a ring. Zero-initialise it, then set struct_size = sizeof(mm_rsa_call). */
+/** A call on a ring. Zero-initialise it, then set struct_size = sizeof(mm_rsa_call). What a call writes, the
+ * bytes and sizes of `output`, `valid`, `item_status` and `item_recomputed`, overlaps neither `input` and
+ * `signature` nor each other. */
 typedef struct mm_rsa_call {
   size_t struct_size;
   mm_rsa_op op;
   mm_rsa_padding padding;
-  size_t count;             /**< N; a call with 0 items does nothing */
-  const uint32_t* key;      /**< N indices of keys in the ring; NULL: key 0 for every item */
-  mm_bytes_view input;      /**< see mm_rsa_op */
-  mm_bytes_view signature;  /**< MM_RSA_VERIFY: the signatures */
-  mm_bytes_result output;   /**< all operations but MM_RSA_VERIFY; it must not overlap an input. Its stride is
-                               at least k of every key of the call; `sizes` may be NULL except for
-                               MM_RSA_DECRYPT. The bytes after an item's size are zeroed up to k, those of an
-                               item without a result up to the largest k of the call's keys, or of the ring's
-                               if none of the call's keys exists */
-  uint8_t* valid;           /**< MM_RSA_VERIFY: N bytes, 1 for a valid signature, else 0 */
-  uint8_t* item_status;     /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
+  size_t count;            /**< N; a call with 0 items does nothing */
+  const uint32_t* key;     /**< N indices of keys in the ring; NULL: key 0 for every item */
+  mm_bytes_view input;     /**< see mm_rsa_op */
+  mm_bytes_view signature; /**< MM_RSA_VERIFY: the signatures */
+  mm_bytes_result output;  /**< all operations but MM_RSA_VERIFY. Its stride is at least k of every key of the
+                              call; `sizes` may be NULL except for MM_RSA_DECRYPT. The bytes after an item's
+                              size are zeroed up to k, those of an item without a result up to the largest k
+                              of the call's keys, or of the ring's if none of the call's keys exists */
+  uint8_t* valid;          /**< MM_RSA_VERIFY: N bytes, 1 for a valid signature, else 0 */
+  uint8_t* item_status;    /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
   uint8_t* item_recomputed; /**< NULL, or N bytes: 1 if the CRT result failed its check and the item was
                                recomputed without CRT (its result is valid), else 0 */
   mm_progress_fn progress;  /**< NULL, or the progress callback */

@@ -201,7 +201,8 @@ MM_API mm_status mm_service_call(mm_service* service, const mm_service_request* 
                                  size_t room, mm_answer* answer);
 
 /** Requests in arrays. Zero-initialise it, then set struct_size. The arrays must remain unchanged until all
- * requests are answered. */
+ * requests are answered. What is written, `output`, its sizes, `valid` and `item_status`, overlaps neither
+ * `input` and `signature` nor each other. */
 typedef struct mm_service_requests {
   size_t struct_size;
   size_t operation;

@@ -9,6 +9,11 @@
 
 namespace manymod {
 
+std::vector<std::uint32_t> copied_indices(const std::uint32_t* indices, std::size_t count) {
+  if (indices == nullptr) return {};
+  return {indices, indices + count};
+}
+
 bool overlap(ByteSpan a, ByteSpan b) {
   // Pointers into different arrays are ordered by std::less only.
   const std::less<> before;

@@ -21,6 +21,9 @@ struct ByteRows {
   std::size_t size = 0;
 };
 
+/// A copy of a call's indices of keys or curves, one for each item; empty if null: index 0 for all.
+std::vector<std::uint32_t> copied_indices(const std::uint32_t* indices, std::size_t count);
+
 /// Whether two arrays have bytes in common.
 bool overlap(ByteSpan a, ByteSpan b);
 

@@ -2,6 +2,7 @@
 // The text of mm_last_error(), and the conversion of exceptions into statuses.
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -14,6 +15,16 @@ namespace manymod {
 
 /// Store `message` as this thread's last error, or an empty one if memory is short. Returns `status`.
 mm_status fail(mm_status status, std::string_view message) noexcept;
+
+/// Items of a call that have no result, and of them the first one.
+struct FailedItems {
+  std::size_t count = 0, first = 0;
+  mm_status first_status = MM_OK;
+};
+
+/// The status of a call on `items` items, with a last error that counts those that failed: MM_ERR_CANCELLED
+/// unless it was completed; MM_ERR_ITEMS; MM_OK without either.
+mm_status fail_items(bool completed, std::size_t items, const FailedItems& failed);
 
 /// This thread's last error; valid until the next fail() on this thread.
 const char* last_error() noexcept;

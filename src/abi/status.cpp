@@ -93,6 +93,15 @@ mm_status fail(mm_status status, std::string_view message) noexcept {
   return status;
 }
 
+mm_status fail_items(bool completed, std::size_t items, const FailedItems& failed) {
+  if (completed && failed.count == 0) return MM_OK;
+  const std::string counts =
+      std::to_string(failed.count) + " of " + std::to_string(items) + " items have no result";
+  if (!completed) return fail(MM_ERR_CANCELLED, "cancelled; " + counts);
+  return fail(MM_ERR_ITEMS, counts + "; the first is item " + std::to_string(failed.first) + ": " +
+                                mm_status_message(failed.first_status));
+}
+
 const char* last_error() noexcept { return last_error_text().c_str(); }
 
 }  // namespace manymod

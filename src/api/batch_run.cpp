@@ -2,7 +2,6 @@
 #include "api/batch_run.hpp"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "abi/last_error.hpp"
@@ -10,11 +9,6 @@
 
 namespace manymod {
 namespace {
-
-struct Summary {
-  std::size_t failed = 0;
-  std::size_t first_failed = 0;
-};
 
 // Zero the results in a device's memory of items that failed, and of items with modulus 1 or -1, which are in
 // no bucket.
@@ -38,14 +32,17 @@ bool all_ok(const Job& job) {
   return static_cast<std::size_t>(good) == job.result.count;
 }
 
-Summary zero_failed_items(const Job& job) {
-  Summary summary;
+FailedItems zero_failed_items(const Job& job) {
+  FailedItems failed;
   for (std::size_t i = 0; i < job.result.count; ++i) {
     if (job.status[i] == ItemStatus::ok) continue;
-    if (summary.failed++ == 0) summary.first_failed = i;
+    if (failed.count++ == 0) {
+      failed.first = i;
+      failed.first_status = static_cast<mm_status>(job.status[i]);
+    }
     if (!job.result.on_device) store_zero(job.result, i);
   }
-  return summary;
+  return failed;
 }
 
 }  // namespace
@@ -65,14 +62,7 @@ mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch&
 }
 
 mm_status summarised(const Job& job, bool completed) {
-  const Summary summary = all_ok(job) ? Summary() : zero_failed_items(job);
-  if (completed && summary.failed == 0) return MM_OK;
-  const std::string counts =
-      std::to_string(summary.failed) + " of " + std::to_string(job.result.count) + " items have no result";
-  if (!completed) return fail(MM_ERR_CANCELLED, "cancelled; " + counts);
-  const auto first_status = static_cast<mm_status>(job.status[summary.first_failed]);
-  return fail(MM_ERR_ITEMS, counts + "; the first is item " + std::to_string(summary.first_failed) + ": " +
-                                mm_status_message(first_status));
+  return fail_items(completed, job.result.count, all_ok(job) ? FailedItems() : zero_failed_items(job));
 }
 
 }  // namespace manymod

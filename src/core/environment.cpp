@@ -11,7 +11,7 @@
 
 namespace manymod {
 
-bool has_privileges_of_its_own() {
+bool has_elevated_privileges() {
 #if defined(__linux__)
   return getauxval(AT_SECURE) != 0;  // as secure_getenv, which not every C library has
 #elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__)
@@ -22,7 +22,7 @@ bool has_privileges_of_its_own() {
 }
 
 const char* environment_variable(const char* name) {
-  return has_privileges_of_its_own() ? nullptr : std::getenv(name);
+  return has_elevated_privileges() ? nullptr : std::getenv(name);
 }
 
 }  // namespace manymod

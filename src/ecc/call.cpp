@@ -6,10 +6,8 @@
 #include <memory>
 #include <numeric>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "abi/enum_value.hpp"
 #include "abi/last_error.hpp"
 #include "core/status_error.hpp"
 #include "ecc/engine_choice.hpp"
@@ -243,30 +241,23 @@ class CallRun {
       publish();
       return MM_OK;
     }
-    std::size_t failed = 0;
-    std::size_t first = 0;
+    FailedItems failed;
     for (std::size_t item = status_.size(); item-- > 0;) {
       if (status_[item] == MM_OK) continue;
       if (!ok_.empty()) ok_[item] = 0;
       if (!is_sum()) clear_row(item);
       if (!ok_.empty() && is_verdict(status_[item])) continue;
-      ++failed;
-      first = item;
+      failed = {failed.count + 1, item, static_cast<mm_status>(status_[item])};
     }
-    if (is_sum() && failed != 0) clear_row(0);
+    if (is_sum() && failed.count != 0) clear_row(0);
     publish();
-    if (completed && failed == 0) return MM_OK;
-    const std::string counts =
-        std::to_string(failed) + " of " + std::to_string(status_.size()) + " items have no result";
-    if (!completed) return fail(MM_ERR_CANCELLED, "cancelled; " + counts);
-    return fail(MM_ERR_ITEMS, counts + "; the first is item " + std::to_string(first) + ": " +
-                                  mm_status_message(static_cast<mm_status>(status_[first])));
+    return fail_items(completed, status_.size(), failed);
   }
 };
 
-/// Without items every signature is valid.
+/// Without items, whose arrays are not looked at, every signature is valid.
 mm_status run_empty(const mm_ecc_call& call) {
-  if (enum_value(call.op) != MM_ECC_VERIFY_ALL) return MM_OK;
+  if (checked_task(call).op != MM_ECC_VERIFY_ALL) return MM_OK;
   if (call.ok == nullptr) throw StatusError(MM_ERR_NULL, "ok is NULL");
   *call.ok = 1;
   return MM_OK;

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ecc/schemes/choice.hpp"
 #include "manymod/ecc.h"
+#include "repr/wipe.hpp"
 
 namespace manymod::ecc {
 
@@ -26,7 +28,18 @@ struct CheckedCall {
   std::vector<std::uint32_t> curves;  ///< of each item; empty: curve 0
   std::size_t rows = 0;               ///< of the output; 0 for verdicts
   std::size_t row_bytes = 0;          ///< the longest result
+
+ private:
+  std::optional<SecretBytes> shared_secret_;
+
+  /// Has `inputs` refer to a copy of the private key, if all items share one. Its public key is computed once
+  /// a call: if a block of items then read another private key from the caller's memory, it would hash the
+  /// public key of the first one, and such a signature may reveal the other.
+  void copy_shared_secret();
 };
+
+/// What a call computes. @throws StatusError MM_ERR_ARGUMENT
+Task checked_task(const mm_ecc_call& call);
 
 /// The longest result of a call, of which only options, count and curves are read; 0 for verifications.
 /// @throws StatusError for options that are wrong

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "abi/enum_value.hpp"
+#include "abi/written_ranges.hpp"
 #include "core/status_error.hpp"
 #include "crypto/hash.hpp"
 #include "ecc/call.hpp"
@@ -85,13 +86,6 @@ bool has_scheme(mm_ecc_op op, mm_ecc_scheme scheme) {
   if (scheme == MM_ECC_DEFAULT || is_signature(op) || op == MM_ECC_PUBLIC_KEY) return true;
   if (op == MM_ECC_RECOVER) return scheme == MM_ECC_ECDSA;
   return op == MM_ECC_POINT && scheme == MM_ECC_BIP340;
-}
-
-Task checked_task(const mm_ecc_call& call) {
-  const Task task{checked_enum(call.op, MM_ECC_OP_COUNT - 1, "op"),
-                  checked_enum(call.scheme, MM_ECC_SM2DSA, "scheme")};
-  if (!has_scheme(task.op, task.scheme)) reject("this operation has no such scheme");
-  return task;
 }
 
 bool is_absent(const mm_bytes_view& view) {
@@ -234,41 +228,6 @@ void check_batch_policy(const Plan& plan, const CheckedCall& checked) {
   if (may_have_eddsa(plan, checked)) reject("MM_ECC_VERIFY_ALL of EdDSA needs the policy MM_ECC_ZIP215");
 }
 
-/// What a call writes, which overlaps neither its operands nor each other.
-class WrittenRanges {
- public:
-  explicit WrittenRanges(const Inputs& inputs) : inputs_(inputs) {}
-
-  /// @throws StatusError MM_ERR_OVERLAP if it overlaps an operand or what was added before
-  void add(const char* name, const void* data, std::size_t size) {
-    const ByteSpan bytes(static_cast<const std::uint8_t*>(data), size);
-    if (overlaps_input(bytes)) throw StatusError(MM_ERR_OVERLAP, std::string(name) + " overlaps an input");
-    for (const Range& other : ranges_) {
-      if (overlap(bytes, other.bytes))
-        throw StatusError(MM_ERR_OVERLAP, std::string(name) + " overlaps " + other.name);
-    }
-    ranges_.push_back({name, bytes});
-  }
-
- private:
-  struct Range {
-    const char* name;
-    ByteSpan bytes;
-  };
-
-  const Inputs& inputs_;
-  std::vector<Range> ranges_;
-
-  [[nodiscard]] bool overlaps_input(ByteSpan bytes) const {
-    const auto overlaps = [bytes](const std::optional<ItemsIn>& items) {
-      return items && items->overlap(bytes);
-    };
-    return overlaps(inputs_.secret) || overlaps(inputs_.point) || overlaps(inputs_.second) ||
-           overlaps(inputs_.message) || overlaps(inputs_.signature) || overlaps(inputs_.nonce) ||
-           overlaps(inputs_.context) || overlaps(inputs_.peer_context);
-  }
-};
-
 void check_output(const Plan& plan, CheckedCall& checked, WrittenRanges& written) {
   const mm_bytes_result& output = checked.call.output;
   checked.rows = checked.task.op == MM_ECC_SUM ? 1 : checked.call.count;
@@ -286,7 +245,7 @@ void check_output(const Plan& plan, CheckedCall& checked, WrittenRanges& written
   }
   const std::size_t bytes = (checked.rows - 1) * output.stride + checked.row_bytes;
   written.add("output", output.data, bytes);
-  if (output.sizes != nullptr) written.add("output.sizes", output.sizes, checked.rows * sizeof *output.sizes);
+  written.add("output.sizes", output.sizes, checked.rows * sizeof *output.sizes);
 }
 
 void check_verdicts(const CheckedCall& checked, WrittenRanges& written) {
@@ -307,15 +266,26 @@ void check_one_curve(const CheckedCall& checked) {
 
 }  // namespace
 
+Task checked_task(const mm_ecc_call& call) {
+  const Task task{checked_enum(call.op, MM_ECC_OP_COUNT - 1, "op"),
+                  checked_enum(call.scheme, MM_ECC_SM2DSA, "scheme")};
+  if (!has_scheme(task.op, task.scheme)) reject("this operation has no such scheme");
+  return task;
+}
+
 CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
     : call(given), task(checked_task(given)) {
   const unsigned uses = uses_of(task);
   take_options(inputs, call, task, uses);
   take_items(inputs, call, task, uses);
   take_exchange(inputs, call, uses);
-  if (call.curve != nullptr) curves.assign(call.curve, call.curve + call.count);
+  curves = copied_indices(call.curve, call.count);
   if (task.op == MM_ECC_SUM) check_one_curve(*this);
-  WrittenRanges written(inputs);
+  WrittenRanges written;
+  for (const auto* items : {&inputs.secret, &inputs.point, &inputs.second, &inputs.message, &inputs.signature,
+                            &inputs.nonce, &inputs.context, &inputs.peer_context}) {
+    written.keep(*items);
+  }
   if ((uses & kVerdict) != 0) {
     check_verdicts(*this, written);
     check_batch_policy(plan, *this);
@@ -323,7 +293,16 @@ CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
     must_be_zero(call.ok == nullptr, "ok");
     check_output(plan, *this, written);
   }
-  if (call.item_status != nullptr) written.add("item_status", call.item_status, call.count);
+  written.add("item_status", call.item_status, call.count);
+  copy_shared_secret();
+}
+
+void CheckedCall::copy_shared_secret() {
+  if (!inputs.secret || !inputs.secret->is_shared()) return;
+  const ByteSpan given = (*inputs.secret)[0];
+  SecretBytes& kept = shared_secret_.emplace(std::vector<std::uint8_t>(given.begin(), given.end()));
+  inputs.secret.emplace(mm_bytes_view{1, kept.data(), kept.size(), 0, nullptr, nullptr}, call.count,
+                        "secret");
 }
 
 std::size_t longest_result(const Plan& plan, const mm_ecc_call& call) {
@@ -334,9 +313,7 @@ std::size_t longest_result(const Plan& plan, const mm_ecc_call& call) {
   take_options(inputs, call, task, uses);
   inputs.key_bytes = call.key_bytes;
   inputs.confirm = call.confirm != 0;
-  std::vector<std::uint32_t> curves;
-  if (call.curve != nullptr) curves.assign(call.curve, call.curve + call.count);
-  return longest_result(plan, task, inputs, curves);
+  return longest_result(plan, task, inputs, copied_indices(call.curve, call.count));
 }
 
 }  // namespace manymod::ecc

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/arithmetic.hpp"
 
-#include <openssl/rand.h>
-
 #include <algorithm>
 
+#include "crypto/random.hpp"
 #include "modexp/windows.hpp"
 #include "modinv/safegcd.hpp"
 
@@ -15,9 +14,7 @@ namespace {
 // r, so their number reveals nothing about it.
 void random_below(std::span<Limb> r, std::span<const Limb> n, std::size_t bits) {
   do {
-    crypto::require_crypto(
-        RAND_priv_bytes(reinterpret_cast<unsigned char*>(r.data()), static_cast<int>(r.size_bytes())) == 1,
-        "RAND_priv_bytes");
+    crypto::private_random_bytes(r);
     limbs::truncate_bits(r, bits);
   } while ((limbs::less(r, n) & (limbs::is_zero(r) ^ 1)) == 0);
 }

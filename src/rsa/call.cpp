@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -322,23 +321,15 @@ class CallRun {
   // Statuses are public. Not inlined, because the secret-independence tests suppress findings in this
   // function by its name.
   [[gnu::noinline]] mm_status finish(bool completed) const {
-    const std::size_t count = checked_.call.count;
-    std::size_t failed = 0;
-    std::size_t first = 0;
-    for (std::size_t item = count; item-- > 0;) {
+    FailedItems failed;
+    for (std::size_t item = status_.size(); item-- > 0;) {
       // A signature of a wrong length has its answer: it is not valid.
       if (status_[item] == MM_OK || status_[item] == MM_ITEM_RSA_SIGNATURE_LENGTH) continue;
-      ++failed;
-      first = item;
+      failed = {failed.count + 1, item, static_cast<mm_status>(status_[item])};
       clear_output(item);
     }
     publish_statuses();
-    if (completed && failed == 0) return MM_OK;
-    const std::string counts =
-        std::to_string(failed) + " of " + std::to_string(count) + " items have no result";
-    if (!completed) return fail(MM_ERR_CANCELLED, "cancelled; " + counts);
-    return fail(MM_ERR_ITEMS, counts + "; the first is item " + std::to_string(first) + ": " +
-                                  mm_status_message(static_cast<mm_status>(status_[first])));
+    return fail_items(completed, status_.size(), failed);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "abi/enum_value.hpp"
+#include "abi/written_ranges.hpp"
 #include "core/status_error.hpp"
 #include "rsa/call.hpp"
 #include "rsa/hashes.hpp"
@@ -76,11 +77,6 @@ ByteSpan checked_label(const mm_bytes& label) {
   return {label.data, label.size};
 }
 
-std::vector<std::uint32_t> copy_of_keys(const mm_rsa_call& call) {
-  if (call.key == nullptr) return {};
-  return {call.key, call.key + call.count};
-}
-
 // Largest k of the keys that the call's items name; 0 if the ring has none of them.
 std::size_t longest_modulus(const Ring& ring, std::span<const std::uint32_t> keys) {
   if (keys.empty()) return ring.key(0).key().bytes();
@@ -92,7 +88,7 @@ std::size_t longest_modulus(const Ring& ring, std::span<const std::uint32_t> key
 }
 
 // Check the output arrays. Returns CheckedCall::row_bytes.
-std::size_t check_output(const Ring& ring, const CheckedCall& checked) {
+std::size_t check_output(const Ring& ring, const CheckedCall& checked, WrittenRanges& written) {
   const mm_rsa_call& call = checked.call;
   const mm_bytes_result& output = call.output;
   if (output.data == nullptr) throw StatusError(MM_ERR_NULL, "output.data is NULL");
@@ -110,9 +106,8 @@ std::size_t check_output(const Ring& ring, const CheckedCall& checked) {
   if (call.count > SIZE_MAX / std::max<std::size_t>(1, output.stride))
     reject("count times output.stride overflows");
   const std::size_t row_bytes = longest != 0 ? longest : std::min(output.stride, ring.max_modulus_bytes());
-  if (checked.input.overlap({output.data, (call.count - 1) * output.stride + row_bytes})) {
-    throw StatusError(MM_ERR_OVERLAP, "output overlaps input");
-  }
+  written.add("output", output.data, (call.count - 1) * output.stride + row_bytes);
+  written.add("output.sizes", output.sizes, call.count * sizeof *output.sizes);
   return row_bytes;
 }
 
@@ -125,17 +120,23 @@ CheckedCall::CheckedCall(const Ring& ring, const mm_rsa_call& given)
       hash(checked_hash(given.padding, op, scheme)),
       mgf(checked_mgf(given.padding, scheme, hash)),
       input(given.input, given.count, "input"),
-      keys(copy_of_keys(given)) {
+      keys(copied_indices(given.key, given.count)) {
   check_salt(given.padding, op);
   if (scheme == MM_RSA_OAEP) {
     crypto::Hasher(hash->hash).digest(label_digest, {checked_label(given.padding.label)});
   }
+  WrittenRanges written;
+  written.keep(input);
   if (op == MM_RSA_VERIFY) {
     signature.emplace(given.signature, given.count, "signature");
+    written.keep(signature);
     if (given.valid == nullptr) throw StatusError(MM_ERR_NULL, "valid is NULL");
+    written.add("valid", given.valid, given.count);
   } else {
-    row_bytes = check_output(ring, *this);
+    row_bytes = check_output(ring, *this, written);
   }
+  written.add("item_status", given.item_status, given.count);
+  written.add("item_recomputed", given.item_recomputed, given.count);
 }
 
 }  // namespace manymod::rsa

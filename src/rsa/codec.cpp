@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/codec.hpp"
 
-#include <openssl/rand.h>
-
 #include <algorithm>
 #include <array>
+
+#include "crypto/random.hpp"
 
 namespace manymod::rsa {
 
@@ -94,9 +94,7 @@ ByteSpan Codec::salt(std::size_t size) {
   if (salts_left_ < size) {
     salts_left_ = std::min(salts_.size(), std::max(size, 2 * salts_drawn_));
     salts_drawn_ = salts_left_;
-    crypto::require_crypto(
-        RAND_bytes(salts_.data() + salts_.size() - salts_left_, static_cast<int>(salts_left_)) == 1,
-        "RAND_bytes");
+    crypto::random_bytes(std::span(salts_).last(salts_left_));
   }
   salts_left_ -= size;
   return ByteSpan(salts_).last(salts_left_ + size).first(size);
@@ -112,8 +110,7 @@ mm_status Codec::encode_message(ByteSpan message, std::span<std::uint8_t> encode
     return MM_ITEM_NOT_COMPUTED;
   }
   std::array<std::uint8_t, crypto::kMaxDigest> seed;
-  crypto::require_crypto(RAND_priv_bytes(seed.data(), static_cast<int>(hash_->size())) == 1,
-                         "RAND_priv_bytes");
+  crypto::private_random_bytes(std::span(seed).first(hash_->size()));
   encode_oaep(encoded, message, ByteSpan(checked_.label_digest).first(hash_->size()),
               ByteSpan(seed).first(hash_->size()), *mgf_);
   wipe_bytes(seed.data(), seed.size());

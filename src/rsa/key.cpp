@@ -130,7 +130,7 @@ crypto::Number square_root_of_one(Arithmetic& arithmetic, const crypto::Number& 
 }
 
 // e d = 1 mod prime - 1.
-bool is_order_of(Arithmetic& arithmetic, const KeyNumbers& numbers, const crypto::Number& prime) {
+bool inverts_exponent_modulo(Arithmetic& arithmetic, const KeyNumbers& numbers, const crypto::Number& prime) {
   const crypto::Number order = minus_one(prime);
   const crypto::Number reduced = arithmetic.remainder(numbers.d, order);
   return is_one(arithmetic.remainder(arithmetic.product(numbers.e, reduced), order));
@@ -170,7 +170,7 @@ void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
   std::vector<crypto::Number> factors;
   factors.push_back(copy_of(numbers.n));
   for (std::size_t i = 0; i < factors.size();) {
-    if (factors.size() > 1 && is_order_of(arithmetic, numbers, factors[i]) &&
+    if (factors.size() > 1 && inverts_exponent_modulo(arithmetic, numbers, factors[i]) &&
         is_prime(arithmetic, factors[i])) {
       ++i;
       continue;
@@ -268,7 +268,7 @@ void check_or_set(crypto::Number& given, crypto::Number computed, const std::str
 // Check that e d = 1 mod prime - 1, and check or set `reduced` = d mod prime - 1.
 void check_or_set_exponent(Arithmetic& arithmetic, const KeyNumbers& numbers, const crypto::Number& prime,
                            crypto::Number& reduced, const std::string& name, const std::string& exponent) {
-  if (!is_order_of(arithmetic, numbers, prime)) reject_key("e d is not 1 mod " + name + " - 1");
+  if (!inverts_exponent_modulo(arithmetic, numbers, prime)) reject_key("e d is not 1 mod " + name + " - 1");
   check_or_set(reduced, arithmetic.remainder(numbers.d, minus_one(prime)),
                exponent + " is not d mod " + name + " - 1");
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/padding.hpp"
 
-#include <openssl/rand.h>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "crypto/random.hpp"
 
 namespace manymod::rsa {
 namespace {
@@ -64,10 +64,9 @@ PssParts pss_parts(std::span<std::uint8_t> encoded, const PssShape& shape) {
 }
 
 void random_nonzero(std::span<std::uint8_t> bytes) {
-  crypto::require_crypto(RAND_priv_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1,
-                         "RAND_priv_bytes");
+  crypto::private_random_bytes(bytes);
   for (std::uint8_t& byte : bytes) {
-    while (byte == 0) crypto::require_crypto(RAND_priv_bytes(&byte, 1) == 1, "RAND_priv_bytes");
+    while (byte == 0) crypto::private_random_bytes(std::span(&byte, 1));
   }
 }
 

@@ -65,12 +65,9 @@ void Service::wait_for_room(Lock& lock, std::chrono::nanoseconds room) {
 
 void Service::require_threads(Lock&, bool watcher) {
   try {
-    if (servers_ == 0) {
-      start_thread(&Service::serve);
-      ++servers_;
-    }
+    if (servers_ == 0) start_server();
     if (watcher && !watching_) {
-      start_thread(&Service::watch_expiries);
+      start_thread([this] { watch_expiries(); });
       watching_ = true;
     }
   } catch (const std::system_error&) {

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -92,8 +93,9 @@ class Service : public std::enable_shared_from_this<Service> {
   };
   /// Requests `begin` to `end` - 1 of a submission.
   struct Part {
-    std::shared_ptr<Submission> of;
+    std::shared_ptr<Submission> of;  ///< null once they were computed and answered
     std::size_t begin, end;
+    Clock::time_point accepted{};  ///< known once they were computed
   };
   struct Batch {
     Channel* channel = nullptr;
@@ -117,9 +119,10 @@ class Service : public std::enable_shared_from_this<Service> {
   void leave_room(Lock&);
   void note_end(Lock&);
 
-  void start_thread(void (Service::*body)());
+  void start_thread(std::function<void()> body);
+  void start_server();
   void call_gatherer(Lock&) noexcept;
-  void serve() noexcept;
+  void serve(Batch& batch) noexcept;
   [[nodiscard]] Channel* gather(Lock& lock);
   [[nodiscard]] bool become_gatherer(Lock& lock);
   [[nodiscard]] Channel* due_channel(Lock&, Clock::time_point now, Clock::time_point& begin);

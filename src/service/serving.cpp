@@ -22,9 +22,20 @@ mm_answer answer_of(const BatchArrays& arrays, std::size_t item, mm_status statu
 
 }  // namespace
 
-void Service::start_thread(void (Service::*body)()) {
+/// `body` may use this service as long as it runs.
+void Service::start_thread(std::function<void()> body) {
   threads_.reserve(threads_.size() + 1);
-  threads_.push_back(joinable_library_thread([self = shared_from_this(), body] { (self.get()->*body)(); }));
+  threads_.push_back(
+      joinable_library_thread([self = shared_from_this(), body = std::move(body)] { body(); }));
+}
+
+/// A thread that gathers and computes. It has room for a part of a batch before it starts: however short
+/// memory is later, it can take what waits.
+void Service::start_server() {
+  const auto batch = std::make_shared<Batch>();
+  batch->parts.reserve(1);
+  start_thread([this, batch] { serve(*batch); });
+  ++servers_;
 }
 
 /// Have a thread take what waits, unless one is about to or as many batches as may are being computed.
@@ -32,8 +43,7 @@ void Service::call_gatherer(Lock&) noexcept {
   if (gathering_ || waiting_ == 0 || running_ >= limits_.max_concurrent) return;
   if (idle_ == 0) {
     try {
-      start_thread(&Service::serve);
-      ++servers_;
+      start_server();
     } catch (...) {  // no more threads: one that computes takes what waits when it is done
       return;
     }
@@ -42,9 +52,8 @@ void Service::call_gatherer(Lock&) noexcept {
   called_gatherer_.notify_one();
 }
 
-void Service::serve() noexcept {
+void Service::serve(Batch& batch) noexcept {
   BatchArrays arrays;
-  Batch batch;
   RunQueue run_queue;
   Lock lock(mutex_);
   while (Channel* const channel = gather(lock)) {
@@ -123,8 +132,7 @@ void Service::take(Lock&, Channel& channel, Batch& batch) {
       try {
         batch.parts.push_back({first, first->begun, first->begun + count});
       } catch (const std::bad_alloc&) {
-        if (batch.size != 0) break;  // the rest waits for the next batch
-        continue;
+        break;  // not for the first part (start_server); the rest waits for the next batch
       }
     }
     first->begun += count;
@@ -169,6 +177,10 @@ void Service::compute(Batch& batch, BatchArrays& arrays) noexcept {
       part.of->answer(i, answer);
     }
     part.of->answered(part.end - part.begin);
+    // A request that nobody else holds wipes its operands and its result now, not when this thread takes its
+    // next batch, which may be never.
+    part.accepted = part.of->accepted;
+    part.of.reset();
   }
   arrays.wipe_outputs();
 }
@@ -179,8 +191,8 @@ void Service::finish(Lock& lock, const Batch& batch) {
   statistics_.failed += batch.failed;
   statistics_.computed += batch.size - batch.failed;
   for (const Part& part : batch.parts) {
-    statistics_.queued.add(batch.began - part.of->accepted, part.end - part.begin);
-    statistics_.answered.add(batch.computed - part.of->accepted, part.end - part.begin);
+    statistics_.queued.add(batch.began - part.accepted, part.end - part.begin);
+    statistics_.answered.add(batch.computed - part.accepted, part.end - part.begin);
   }
   --running_;
   running_requests_ -= batch.size;

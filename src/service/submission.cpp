@@ -17,17 +17,6 @@ const std::uint8_t* checked_bytes(const mm_bytes& bytes, const char* what) {
   return bytes.data;
 }
 
-std::vector<std::uint32_t> copy_of_keys(const mm_service_requests& arrays) {
-  if (arrays.key == nullptr) return {};
-  return {arrays.key, arrays.key + arrays.count};
-}
-
-void require_no_overlap(const ItemsIn& items, const void* data, std::size_t bytes, const char* what) {
-  if (data != nullptr && items.overlap({static_cast<const std::uint8_t*>(data), bytes})) {
-    throw StatusError(MM_ERR_OVERLAP, std::string(what) + " overlaps an input");
-  }
-}
-
 }  // namespace
 
 bool is_failure(const mm_answer& answer) {
@@ -113,20 +102,22 @@ RequestArray::RequestArray(const mm_service_requests& requests, std::size_t row_
       row_bytes_(row_bytes),
       done_(done),
       user_(user),
-      keys_(copy_of_keys(requests)),
+      keys_(copied_indices(requests.key, requests.count)),
       input_(requests.input, requests.count, "input") {
+  WrittenRanges written;
+  written.keep(input_);
   if (row_bytes == 0) {
     signature_.emplace(requests.signature, requests.count, "signature");
+    written.keep(signature_);
     if (requests.valid == nullptr) throw StatusError(MM_ERR_NULL, "valid is NULL");
-    require_no_overlap(input_, requests.valid, requests.count, "valid");
-    require_no_overlap(*signature_, requests.valid, requests.count, "valid");
+    written.add("valid", requests.valid, requests.count);
   } else {
-    check_output(row_bytes);
+    check_output(row_bytes, written);
   }
-  require_no_overlap(input_, requests.item_status, requests.count, "item_status");
+  written.add("item_status", requests.item_status, requests.count);
 }
 
-void RequestArray::check_output(std::size_t row_bytes) const {
+void RequestArray::check_output(std::size_t row_bytes, WrittenRanges& written) const {
   const mm_bytes_result& output = arrays_.output;
   if (output.data == nullptr) throw StatusError(MM_ERR_NULL, "output.data is NULL");
   if (output.count != count()) {
@@ -138,8 +129,8 @@ void RequestArray::check_output(std::size_t row_bytes) const {
                                            ", expected at least " + std::to_string(row_bytes) +
                                            " and a product with output.count that a size can hold");
   }
-  require_no_overlap(input_, output.data, (count() - 1) * output.stride + row_bytes, "output");
-  require_no_overlap(input_, output.sizes, count() * sizeof *output.sizes, "output.sizes");
+  written.add("output", output.data, (count() - 1) * output.stride + row_bytes);
+  written.add("output.sizes", output.sizes, count() * sizeof *output.sizes);
 }
 
 Operands RequestArray::operands(std::size_t request) const {

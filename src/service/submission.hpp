@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "abi/items.hpp"
+#include "abi/written_ranges.hpp"
 #include "manymod/service.h"
 #include "repr/wipe.hpp"
 #include "service/operation.hpp"
@@ -61,8 +62,8 @@ class Submission {
   [[nodiscard]] virtual mm_answer summary() const = 0;
 
   // The following belong to the service and are guarded by its lock.
-  Clock::time_point accepted{};
-  std::size_t begun = 0;  ///< requests from here on wait
+  Clock::time_point accepted{};  ///< unchanged from then on: read without the lock as well
+  std::size_t begun = 0;         ///< requests from here on wait
 
   [[nodiscard]] std::size_t waiting() const { return count_ - begun; }
   [[nodiscard]] bool has_expired(Clock::time_point now) const {
@@ -122,7 +123,7 @@ class RequestArray final : public Submission {
 
  private:
   void notify() noexcept override;
-  void check_output(std::size_t row_bytes) const;
+  void check_output(std::size_t row_bytes, WrittenRanges& written) const;
   void keep_failure(const mm_answer& answer) noexcept;
 
   const mm_service_requests arrays_;

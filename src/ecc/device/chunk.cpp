@@ -2,6 +2,7 @@
 #include "ecc/device/chunk.hpp"
 
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "repr/wipe.hpp"
@@ -15,6 +16,15 @@ constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kMostArrays = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// The array behind those that use the first `used` bytes of a buffer. @throws std::logic_error if begin()
+/// was asked for too little
+template <class Buffer>
+void* next_array(const Buffer& buffer, std::size_t& used, std::size_t bytes) {
+  const std::size_t end = used + aligned(bytes);
+  if (end > buffer.bytes()) throw std::logic_error("the arrays of a chunk exceed its memory");
+  return buffer.template as<unsigned char>() + std::exchange(used, end);
+}
 
 /// Copies `count` strings of `size` bytes, in one piece where nothing is between them.
 void copy_strings(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
@@ -49,17 +59,9 @@ void Chunk::begin(std::size_t first, std::uint32_t count, const ItemBytes& bytes
   }
 }
 
-void* Chunk::take(std::size_t bytes) {
-  void* const r = memory_.as<unsigned char>() + used_;
-  used_ += aligned(bytes);
-  return r;
-}
+void* Chunk::take(std::size_t bytes) { return next_array(memory_, used_, bytes); }
 
-void* Chunk::take_pinned(std::size_t bytes) {
-  void* const r = pinned_.as<unsigned char>() + pinned_used_;
-  pinned_used_ += aligned(bytes);
-  return r;
-}
+void* Chunk::take_pinned(std::size_t bytes) { return next_array(pinned_, pinned_used_, bytes); }
 
 Rows Chunk::upload(const NumberRows& rows, std::size_t limbs) {
   const std::size_t count = rows.stride == 0 ? 1 : count_, bytes = count * limbs * sizeof(Limb);

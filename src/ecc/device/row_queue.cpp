@@ -33,10 +33,10 @@ bool RowQueue::offers(const CurveKernels& kernels, const Curve& curve, const Row
 ItemBytes RowQueue::bytes(const Curve& curve, const RowCall& call) {
   const std::size_t operands = call.secret.size + call.point.size + call.second.size + call.message.size +
                                call.signature.size + call.nonce.size + call.extra.size;
-  const std::size_t strings = operands + call.result_size + kFlagsOfRows;
+  const std::size_t strings = operands + sizeof *call.message_sizes + call.result_size + kFlagsOfRows;
   const bool signs = call.operation == RowOperation::sign, recovers = call.operation == RowOperation::recover;
   const std::size_t rows = signs ? kRowsOfSigning : recovers ? kRowsOfRecovery : kRowsOfOthers;
-  return {strings + rows * curve.limbs() * sizeof(Limb), strings};
+  return {strings + rows * curve.limbs() * sizeof(Limb), strings, call.prefix.size, call.prefix.size};
 }
 
 Rows RowQueue::numbers(ReadJob job) const {

@@ -280,9 +280,7 @@ class EdwardsEngine final : public PointEngine {
   void make_odd(std::span<Limb> k) const { limbs::add_if(k, k, curve().n, ~k[0] & 1); }
   /// k mod n for k < 2^field_bits < 8 n.
   void reduce(std::span<Limb> k) const {
-    for (const std::vector<Limb>& multiple : multiples_) {
-      limbs::sub_if(k, k, multiple, limbs::less(k, multiple) ^ 1);
-    }
+    for (const std::vector<Limb>& multiple : multiples_) limbs::reduce_once(k, multiple);
   }
   [[nodiscard]] std::vector<Limb> shifted_order(unsigned bits) const {
     std::vector<Limb> r(curve().n);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schnorr signatures of BIP 340 on secp256k1. reference/ecc/schnorr.py is their oracle.
-#include <openssl/rand.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "crypto/random.hpp"
 #include "ecc/schemes/multiples_check.hpp"
 #include "ecc/schemes/signatures.hpp"
 #include "repr/constant_time.hpp"
@@ -43,10 +43,10 @@ struct Hashes {
   TaggedHash nonce{sha256, "BIP0340/nonce"};
   TaggedHash challenge{sha256, "BIP0340/challenge"};
 
-  /// r = the digest mod n, as 2^256 < 2 n.
+  /// r = the digest mod n: 2^256 < 2 n.
   static void reduce(std::span<Limb> r, const String& digest, std::span<const Limb> n) {
     limbs_from_bytes(r, digest);
-    limbs::sub_if(r, r, n, limbs::less(r, n) ^ 1);
+    limbs::reduce_once(r, n);
   }
 };
 
@@ -157,8 +157,7 @@ class SchnorrSigner final : public BlockScheme {
   /// The auxiliary randomness: zeros, fresh, or given.
   void fill_auxiliary(std::span<String> random, const Block& block) const {
     if (inputs_.nonces == MM_ECC_NONCE_HEDGED) {
-      const auto size = static_cast<int>(random.size() * kSize);
-      crypto::require_crypto(RAND_priv_bytes(random.data()->data(), size) == 1, "RAND_priv_bytes");
+      crypto::private_random_bytes(std::as_writable_bytes(random));
     }
     for (std::size_t row = 0; inputs_.nonce && row < block.size(); ++row) {
       const ByteSpan given = (*inputs_.nonce)[block.item(row)];
@@ -358,9 +357,7 @@ class SchnorrBatchVerifier final : public BlockScheme {
   /// Random numbers below 2^128 for the first rows.
   void draw(Rows& k, std::size_t count) const {
     std::vector<Limb> random(2 * count);
-    crypto::require_crypto(RAND_bytes(reinterpret_cast<unsigned char*>(random.data()),
-                                      static_cast<int>(random.size() * sizeof(Limb))) == 1,
-                           "RAND_bytes");
+    crypto::random_bytes(std::span(random));
     for (std::size_t row = 0; row < count; ++row) std::copy_n(&random[2 * row], 2, k[row].begin());
   }
 

@@ -11,7 +11,7 @@
 namespace manymod::ecc {
 namespace {
 
-class Exchange final : public BlockScheme {
+class EcdhExchange final : public BlockScheme {
  public:
   using BlockScheme::BlockScheme;
 
@@ -51,7 +51,7 @@ class Exchange final : public BlockScheme {
 }  // namespace
 
 std::unique_ptr<Scheme> make_ecdh(const SchemeArguments& arguments) {
-  return std::make_unique<Exchange>(arguments);
+  return std::make_unique<EcdhExchange>(arguments);
 }
 
 }  // namespace manymod::ecc

@@ -165,9 +165,9 @@ struct Factors {
   Rows u, v;
 };
 
-class Verifier final : public BlockScheme {
+class EcdsaVerifier final : public BlockScheme {
  public:
-  explicit Verifier(const SchemeArguments& arguments)
+  explicit EcdsaVerifier(const SchemeArguments& arguments)
       : BlockScheme(arguments), order_(Order::of(curve())), low_s_(wants_low_s(curve(), inputs_.low_s)) {}
 
   [[nodiscard]] double item_ns() const override {
@@ -222,9 +222,9 @@ class Verifier final : public BlockScheme {
 };
 
 /// SEC 1, section 4.1.6: Q = (s / r) R - (e / r) G.
-class Recovery final : public BlockScheme {
+class EcdsaRecovery final : public BlockScheme {
  public:
-  explicit Recovery(const SchemeArguments& arguments)
+  explicit EcdsaRecovery(const SchemeArguments& arguments)
       : BlockScheme(arguments), order_(Order::of(curve())), low_s_(wants_low_s(curve(), inputs_.low_s)) {}
 
   [[nodiscard]] double item_ns() const override {
@@ -299,8 +299,8 @@ class Recovery final : public BlockScheme {
 
 std::unique_ptr<Scheme> make_ecdsa(const SchemeArguments& arguments) {
   if (arguments.task.op == MM_ECC_SIGN) return std::make_unique<EcdsaSigner>(arguments);
-  if (arguments.task.op == MM_ECC_RECOVER) return std::make_unique<Recovery>(arguments);
-  return std::make_unique<Verifier>(arguments);
+  if (arguments.task.op == MM_ECC_RECOVER) return std::make_unique<EcdsaRecovery>(arguments);
+  return std::make_unique<EcdsaVerifier>(arguments);
 }
 
 }  // namespace manymod::ecc

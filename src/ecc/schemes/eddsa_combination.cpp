@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/schemes/eddsa_combination.hpp"
 
-#include <openssl/rand.h>
-
+#include "crypto/random.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc::eddsa {
@@ -14,7 +13,7 @@ Combination::Combination(const PointEngine& engine, const Order& order, std::siz
       limbs_(order.limbs()),
       random_(items * kRandomBytes),
       responses_(limbs_) {
-  crypto::require_crypto(RAND_bytes(random_.data(), static_cast<int>(random_.size())) == 1, "RAND_bytes");
+  crypto::random_bytes(std::span(random_));
 }
 
 void Combination::Terms::append(std::span<const Limb> k, const Limb* x_coordinate, const Limb* y_coordinate,

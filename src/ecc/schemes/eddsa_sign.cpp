@@ -33,9 +33,9 @@ struct ExpandedKey {
   std::array<std::uint8_t, kMaxSize> public_key;
 };
 
-class Signing final : public Scheme {
+class EddsaSigner final : public Scheme {
  public:
-  Signing(mm_ecc_op op, const PointEngine& engine, const Inputs& inputs, const Outputs& outputs)
+  EddsaSigner(mm_ecc_op op, const PointEngine& engine, const Inputs& inputs, const Outputs& outputs)
       : signs_(op == MM_ECC_SIGN),
         engine_(engine),
         inputs_(inputs),
@@ -71,10 +71,10 @@ class Signing final : public Scheme {
 
 /// The items of one batch, on one thread. Rows of secrets: the scalars of keys, then the nonces of items, one
 /// engine call for both.
-class Signing::Batch {
+class EddsaSigner::Batch {
  public:
   /// Room for `most` items.
-  Batch(const Signing& scheme, std::size_t most)
+  Batch(const EddsaSigner& scheme, std::size_t most)
       : s_(scheme),
         most_(most),
         hash_(scheme.instance_),
@@ -129,7 +129,7 @@ class Signing::Batch {
     mm_status status;
   };
 
-  const Signing& s_;
+  const EddsaSigner& s_;
   std::size_t most_;
   Hash hash_;
   std::size_t limbs_, coordinate_limbs_;
@@ -305,7 +305,7 @@ class Signing::Batch {
   }
 };
 
-void Signing::compute(std::span<const std::size_t> items, const StopToken& stop) const {
+void EddsaSigner::compute(std::span<const std::size_t> items, const StopToken& stop) const {
   Batch batch(*this, std::min(items.size(), batch_));
   while (!items.empty() && !stop.requested_now()) {
     items = items.subspan(batch.take(items));
@@ -317,7 +317,7 @@ void Signing::compute(std::span<const std::size_t> items, const StopToken& stop)
 
 std::unique_ptr<Scheme> make_signing(mm_ecc_op op, const PointEngine& engine, const Inputs& inputs,
                                      const Outputs& outputs) {
-  return std::make_unique<Signing>(op, engine, inputs, outputs);
+  return std::make_unique<EddsaSigner>(op, engine, inputs, outputs);
 }
 
 }  // namespace manymod::ecc::eddsa

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/schemes/multiples_check.hpp"
 
-#include <openssl/rand.h>
-
 #include <algorithm>
 
 #include "arch/scalar/word.hpp"
-#include "crypto/libcrypto.hpp"
+#include "crypto/random.hpp"
 #include "repr/constant_time.hpp"
 #include "repr/limbs.hpp"
 
@@ -20,9 +18,7 @@ constexpr std::size_t kSumCost = 16;
 /// Odd numbers of one limb.
 Rows random_factors(const Order& order, std::size_t count) {
   std::vector<Limb> random(count);
-  crypto::require_crypto(RAND_bytes(reinterpret_cast<unsigned char*>(random.data()),
-                                    static_cast<int>(count * sizeof(Limb))) == 1,
-                         "RAND_bytes");
+  crypto::random_bytes(std::span(random));
   Rows z(count, order.limbs());
   for (std::size_t i = 0; i < count; ++i) z[i][0] = random[i] | 1;
   return z;

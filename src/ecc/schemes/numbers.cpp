@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/schemes/numbers.hpp"
 
-#include <openssl/rand.h>
-
 #include <algorithm>
 
 #include "core/read_once.hpp"
+#include "crypto/random.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc {
@@ -64,7 +63,7 @@ void MessageNumbers::read_one(std::span<Limb> e, ByteSpan message) {
     message = ByteSpan(digest).first(hasher_->size());
   }
   leftmost_bits(curve_, e, message);
-  limbs::sub_if(e, e, curve_.n, limbs::less(e, curve_.n) ^ 1);
+  limbs::reduce_once(e, curve_.n);
 }
 
 void MessageNumbers::read(Rows& e, const ItemsIn& messages, const Block& block) {
@@ -152,10 +151,7 @@ void Nonces::generate(Rows& k, const Scalars& secret, const Rows& message, const
   constexpr std::size_t kExtra = NonceGenerator::kMaxExtra;
   const bool hedged = inputs_.nonces == MM_ECC_NONCE_HEDGED;
   SecretBytes random(hedged ? kExtra * block.size() : 0);
-  if (hedged) {
-    crypto::require_crypto(RAND_priv_bytes(random.data(), static_cast<int>(random.size())) == 1,
-                           "RAND_priv_bytes");
-  }
+  crypto::private_random_bytes(random.first(random.size()));
   for (std::size_t row = 0; row < block.size(); ++row) {
     const ByteSpan extra = hedged ? random.all().subspan(row * kExtra, kExtra) : ByteSpan();
     generator_->generate(k[row], {secret[row], message[row], extra}, attempt);

@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <openssl/rand.h>
-
 #include "core/read_once.hpp"
 #include "crypto/hash.hpp"
+#include "crypto/random.hpp"
 #include "ecc/device_schemes.hpp"
 #include "ecc/schemes/numbers.hpp"
 #include "ecc/schemes/row_operands.hpp"
@@ -188,17 +187,12 @@ class RowScheme final : public Scheme {
     if (taken && inputs_.second) taken = take_points(call.second, *inputs_.second, operands);
     if (taken && inputs_.signature) taken = take_signatures(call, operands);
     if (taken && inputs_.message) taken = take_messages(call, operands);
-    if (taken && is_hedged()) draw(operands.room(call.extra, kExtraBytes), kExtraBytes * operands.count());
+    if (taken && is_hedged()) {
+      crypto::private_random_bytes(
+          std::span(operands.room(call.extra, kExtraBytes), kExtraBytes * operands.count()));
+    }
     if (is_schnorr() && call.extra.data == nullptr) call.extra = {kNoExtra.data(), 0, kExtraBytes};
     return taken;
-  }
-  /// Fills bytes with random ones.
-  static void draw(std::uint8_t* bytes, std::size_t size) {
-    constexpr std::size_t kMost = std::size_t{1} << 30;
-    for (std::size_t at = 0; at < size; at += kMost) {
-      const auto part = static_cast<int>(std::min(kMost, size - at));
-      crypto::require_crypto(RAND_priv_bytes(bytes + at, part) == 1, "RAND_priv_bytes");
-    }
   }
   [[nodiscard]] bool take_signatures(RowCall& call, RowOperands& operands) const {
     if (recovers()) return take_recoverable(call, operands);

@@ -17,7 +17,8 @@
 namespace manymod::ecc {
 
 /// The operands of a call whose views were checked, and its options (mm_ecc_call). The bytes belong to the
-/// caller, and other threads or processes may write to them: read each once.
+/// caller, and other threads or processes may write to them: read each once. Only a private key that all
+/// items share does not change (CheckedCall).
 struct Inputs {
   std::optional<ItemsIn> secret, point, second, message, signature, nonce, context, peer_context;
   mm_hash hash = MM_HASH_NONE;

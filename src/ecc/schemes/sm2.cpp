@@ -36,7 +36,7 @@ class Sm2Messages {
       block.fail(row, MM_ITEM_ECC_LENGTH);
     }
     leftmost_bits(curve_, e, digest);
-    limbs::sub_if(e, e, curve_.n, limbs::less(e, curve_.n) ^ 1);
+    limbs::reduce_once(e, curve_.n);
   }
 
  private:

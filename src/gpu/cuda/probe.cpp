@@ -14,7 +14,7 @@ namespace {
 
 std::optional<std::vector<DeviceInfo>> from_nvml(const std::string& library) {
   // The driver may follow variables that the library then ignores: let it list the GPUs itself.
-  if (has_privileges_of_its_own()) return std::nullopt;
+  if (has_elevated_privileges()) return std::nullopt;
   const auto managed = managed_devices(library);
   if (!managed) return std::nullopt;
   const auto order = visible_order(*managed, environment_variable("CUDA_VISIBLE_DEVICES"),

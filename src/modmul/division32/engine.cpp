@@ -7,26 +7,17 @@
 
 #include "engine/device_facts.hpp"
 #include "engine/resident_rows.hpp"
-#include "gpu/device_error.hpp"
 #include "gpu/engine/workspace.hpp"
+#include "modmul/division32/host_rows.hpp"
 #include "modmul/division32/range_run.hpp"
 
 namespace manymod::division32 {
 namespace {
 
 constexpr std::size_t kMaxLimbs = kMaxWords / 2;
-// Enough to be copied at full speed, and at most 1 / kMemoryParts of the device's memory.
-constexpr std::size_t kCopiedBytes = std::size_t{32} << 20;
-constexpr std::size_t kMemoryParts = 128;
-constexpr std::size_t kGranularity = 4096;  // items of one term
 // Of an item's operands that are uploaded, which must be in memory at once.
 constexpr std::size_t kMostUploaded = std::size_t{256} << 20;
 constexpr std::size_t kMostTerms = kItemsPerLaunch;
-// Copies between pageable and page-locked memory take longer than those over the link: more chunks at a time
-// than of other engines, whose kernels take longer.
-constexpr std::size_t kInFlight = 8;
-// The rate, in bytes per nanosecond, at which one thread gathers a chunk's operands and stores its results.
-constexpr double kHostBytesPerNs = 5;
 
 class RowEngine final : public Engine, public ResidentRows {
  public:
@@ -35,12 +26,11 @@ class RowEngine final : public Engine, public ResidentRows {
 
   /// Calls on arrays in device memory are computed by run_call.
   [[nodiscard]] bool accepts(const manymod::Job& job, std::size_t) const override {
-    return !uses_device_memory(job) && fits(job) && copied_limbs(job, 0) <= kMostUploaded / sizeof(Limb);
+    return !uses_device_memory(job) && fits(job);
   }
 
   [[nodiscard]] bool accepts_call(const manymod::Job& job) const override {
-    return fits(job) && job.modulus.width <= kMaxLimbs && job.modulus.negative == nullptr &&
-           copied_limbs(job, 0) <= kMostUploaded / sizeof(Limb);
+    return fits(job) && job.modulus.width <= kMaxLimbs && job.modulus.negative == nullptr;
   }
 
   [[nodiscard]] const ResidentRows* resident_rows() const override { return this; }
@@ -61,15 +51,14 @@ class RowEngine final : public Engine, public ResidentRows {
     return std::max<std::size_t>(1, kGranularity / terms_of(job));
   }
 
-  /// The time of the host: the device and its link are faster.
   [[nodiscard]] double item_cost_ns(const manymod::Job& job, std::size_t modulus_limbs) const override {
-    return static_cast<double>(copied_limbs(job, modulus_limbs) * sizeof(Limb)) / kHostBytesPerNs;
+    return host_cost_ns(job, modulus_limbs);
   }
 
   void run(const manymod::Job& job, Items items, std::size_t modulus_limbs) const override {
     const Range range{job, static_cast<const PreparedDivisor*>(job.shared), modulus_limbs,
                       kLimbBits * modulus_limbs};
-    in_chunks(range, items, nullptr, [&](Items some, std::vector<ModulusClass>) {
+    in_chunks(range, items, nullptr, [&](Items some, const std::vector<ModulusClass>&) {
       for (const std::size_t item : some) job.status[item] = ItemStatus::ok;
     });
   }
@@ -108,48 +97,22 @@ class RowEngine final : public Engine, public ResidentRows {
   [[nodiscard]] static bool fits(const manymod::Job& job) {
     return job.timing == TimingClass::public_ && widest(job, 1) <= kMaxLimbs && job.x.negative == nullptr &&
            job.y.negative == nullptr && job.z.negative == nullptr && terms_of(job) > 0 &&
-           terms_of(job) <= kMostTerms;
-  }
-
-  // Of an item: those that are copied between the host and the device.
-  [[nodiscard]] static std::size_t copied_limbs(const manymod::Job& job, std::size_t modulus_limbs) {
-    const auto copied = [](const BatchView& view, std::size_t limbs) {
-      return view.on_device || view.broadcast() ? 0 : limbs;
-    };
-    return terms_of(job) * (copied(job.x, job.x.width) + copied(job.y, job.y.width)) +
-           copied(job.z, job.z.width) + copied(job.modulus, modulus_limbs) +
-           (job.result.on_device ? 0 : modulus_limbs);
-  }
-
-  [[nodiscard]] static std::size_t items_of_chunk(const gpu::Device& gpu, std::size_t copied_bytes) {
-    if (copied_bytes == 0) return kItemsPerLaunch;
-    const auto part = static_cast<std::size_t>(gpu.properties().memory_bytes / kMemoryParts);
-    return std::clamp<std::size_t>(std::min(kCopiedBytes, part) / copied_bytes, 1, kItemsPerLaunch);
+           terms_of(job) <= kMostTerms && copied_limbs_of_item(job, 0) <= kMostUploaded / sizeof(Limb);
   }
 
   // Calls done(items, what RangeRun::finish returned) for each chunk. `stream`: null for the workspace's.
   template <class Done>
   void in_chunks(const Range& range, Items items, const gpu::Stream* stream, const Done& done) const {
-    gpu::Device& gpu = device();
-    std::size_t most = items_of_chunk(gpu, copied_limbs(range.call, range.modulus_limbs) * sizeof(Limb));
-    for (std::size_t first = 0; first < items.size();) {
-      if (range.call.stop.requested()) return;
-      const Items some = items.subspan(first, std::min(most, items.size() - first));
+    const std::size_t bytes = copied_limbs_of_item(range.call, range.modulus_limbs) * sizeof(Limb);
+    division32::in_chunks(range.call.stop, items, items_of_copied_chunk(device(), bytes), [&](Items some) {
       std::vector<ModulusClass> kinds;
-      try {
-        workspaces().lend([&](gpu::Workspace& workspace) {
-          RangeRun run(range, some, workspace, stream == nullptr ? workspace.stream() : *stream);
-          run.start();
-          kinds = run.finish();
-        });
-      } catch (const gpu::DeviceError& error) {
-        if (error.fault() != gpu::Fault::out_of_memory || some.size() == 1) throw;
-        most = some.size() / 2;
-        continue;
-      }
+      workspaces().lend([&](gpu::Workspace& workspace) {
+        RangeRun run(range, some, workspace, stream == nullptr ? workspace.stream() : *stream);
+        run.start();
+        kinds = run.finish();
+      });
       done(some, kinds);
-      first += some.size();
-    }
+    });
   }
 };
 

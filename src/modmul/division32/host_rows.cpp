@@ -5,7 +5,7 @@
 
 #include "engine/store.hpp"
 #include "gpu/engine/resident.hpp"
-#include "modmul/division32/launches.hpp"
+#include "modmul/division32/range_run.hpp"
 
 namespace manymod::division32 {
 namespace {
@@ -19,9 +19,12 @@ constexpr double kBytesPerNs = 5;
 }  // namespace
 
 std::size_t copied_limbs_of_item(const manymod::Job& job, std::size_t modulus_limbs) {
-  const auto copied = [](const BatchView& view, std::size_t limbs) { return view.broadcast() ? 0 : limbs; };
-  return copied(job.x, job.x.width) + copied(job.y, job.y.width) + copied(job.z, job.z.width) +
-         copied(job.modulus, modulus_limbs) + modulus_limbs;
+  const auto copied = [](const BatchView& view, std::size_t limbs) {
+    return view.on_device || view.broadcast() ? 0 : limbs;
+  };
+  return terms_of(job) * (copied(job.x, job.x.width) + copied(job.y, job.y.width)) +
+         copied(job.z, job.z.width) + copied(job.modulus, modulus_limbs) +
+         (job.result.on_device ? 0 : modulus_limbs);
 }
 
 double host_cost_ns(const manymod::Job& job, std::size_t modulus_limbs) {
@@ -29,6 +32,7 @@ double host_cost_ns(const manymod::Job& job, std::size_t modulus_limbs) {
 }
 
 std::size_t items_of_copied_chunk(const gpu::Device& gpu, std::size_t copied_bytes) {
+  if (copied_bytes == 0) return kItemsPerLaunch;
   const auto part = static_cast<std::size_t>(gpu.properties().memory_bytes / kPartsOfMemory);
   return std::clamp<std::size_t>(std::min(kBytesOfChunk, part) / copied_bytes, 1, kItemsPerLaunch);
 }

@@ -15,16 +15,16 @@ namespace manymod::division32 {
 /// Chunks of a call in flight at a time. Copies between pageable and page-locked memory take longer than
 /// those over the link: more than of other engines, whose kernels take longer.
 inline constexpr std::size_t kInFlight = 8;
-/// Items of a chunk are a multiple of this.
+/// Items of one term of a chunk are a multiple of this.
 inline constexpr std::size_t kGranularity = 4096;
 
-/// Of an item: the limbs that are copied between the host and the device.
+/// Of an item: the limbs of its operands and its result that are copied between the host and the device.
 std::size_t copied_limbs_of_item(const manymod::Job& job, std::size_t modulus_limbs);
 
 /// The time of the host for an item in nanoseconds: the device and its link are faster.
 double host_cost_ns(const manymod::Job& job, std::size_t modulus_limbs);
 
-/// The most items of a chunk, of each of which so many bytes are copied. On input: copied_bytes > 0.
+/// The most items of a chunk, of each of which so many bytes are copied.
 std::size_t items_of_copied_chunk(const gpu::Device& gpu, std::size_t copied_bytes);
 
 /// Calls compute(chunk) for one chunk of at most `most` items after another, until a stop is requested. A

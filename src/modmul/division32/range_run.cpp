@@ -5,8 +5,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "engine/store.hpp"
 #include "gpu/engine/resident.hpp"
+#include "modmul/division32/host_rows.hpp"
 #include "modmul/division32/shared_divisor.hpp"
 
 namespace manymod::division32 {
@@ -278,29 +278,10 @@ std::vector<ModulusClass> RangeRun::finish() {
     const auto* const found = reinterpret_cast<const ModulusClass*>(download_);
     kinds.assign(found, found + items_.size());
   }
-  if (!call_.result.on_device) store_results(kinds);
+  if (!call_.result.on_device) {
+    store_rows(call_, items_, result_limbs(), reinterpret_cast<const Limb*>(download_ + results_on_host_at_));
+  }
   return kinds;
-}
-
-void RangeRun::store_results(const std::vector<ModulusClass>& kinds) const {
-  const std::size_t limbs = result_limbs();
-  const auto* const residues = reinterpret_cast<const Limb*>(download_ + results_on_host_at_);
-  const bool plain = call_.modulus.negative == nullptr && call_.result.negative == nullptr &&
-                     call_.result.stride == limbs && call_.result.width == limbs && gpu::consecutive(items_);
-  if (plain) {
-    std::memcpy(call_.result.magnitude(items_[0]).data(), residues, items_.size() * limbs * sizeof(Limb));
-    return;
-  }
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    const std::span<const Limb> residue{residues + i * limbs, limbs};
-    const bool good = kinds.empty() || kinds[i] == ModulusClass::compute;
-    if (call_.modulus.negative != nullptr && good) {
-      store_result(call_, items_[i], residue, call_.modulus.magnitude(items_[i]).first(limbs));
-      continue;
-    }
-    limbs::copy_extend(call_.result.magnitude(items_[i]), residue);
-    if (call_.result.negative != nullptr) call_.result.negative[items_[i]] = 0;
-  }
 }
 
 }  // namespace manymod::division32

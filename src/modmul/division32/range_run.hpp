@@ -101,7 +101,6 @@ class RangeRun {
   void place_results();
   void gather(const Upload& upload) const;
   void wait() const;
-  void store_results(const std::vector<ModulusClass>& kinds) const;
   [[nodiscard]] std::size_t result_limbs() const;
 };
 

@@ -20,10 +20,6 @@ namespace {
 
 constexpr const char* kFolder = "division32";
 constexpr std::size_t kMostLimbs = kMaxWords / 2;
-constexpr std::size_t kItemsOfGroup = 4096;
-// Copies between pageable and page-locked memory take longer than those over the link: more chunks at a time
-// than of other engines, whose kernels take longer.
-constexpr std::size_t kChunksInFlight = 8;
 
 // Kernels find the divisor of each item themselves.
 class NoDivisor final : public PreparedModulus {};
@@ -50,7 +46,7 @@ class OpenclRowEngine final : public Engine {
   }
 
   [[nodiscard]] std::size_t chunk_granularity(const manymod::Job&, std::size_t) const override {
-    return kItemsOfGroup;
+    return kGranularity;
   }
 
   [[nodiscard]] double item_cost_ns(const manymod::Job& job, std::size_t modulus_limbs) const override {
@@ -73,7 +69,7 @@ class OpenclRowEngine final : public Engine {
 
   [[nodiscard]] gpu::Workspaces& workspaces() const {
     std::call_once(workspaces_made_,
-                   [this] { workspaces_ = std::make_unique<gpu::Workspaces>(device(), kChunksInFlight); });
+                   [this] { workspaces_ = std::make_unique<gpu::Workspaces>(device(), kInFlight); });
     return *workspaces_;
   }
 

@@ -222,6 +222,12 @@ TEST(EccCalls, EmptyCallsDoNothing) {
   call.struct_size = sizeof call;
   call.op = MM_ECC_SIGN;
   EXPECT_EQ(mm_ecc_run(plan.get(), &call), MM_OK);
+  set_number(call.op, MM_ECC_OP_COUNT);
+  EXPECT_EQ(mm_ecc_run(plan.get(), &call), MM_ERR_ARGUMENT);
+  call.op = MM_ECC_RECOVER;
+  call.scheme = MM_ECC_BIP340;
+  EXPECT_EQ(mm_ecc_run(plan.get(), &call), MM_ERR_ARGUMENT);
+  call.scheme = MM_ECC_DEFAULT;
   call.op = MM_ECC_VERIFY_ALL;
   EXPECT_EQ(mm_ecc_run(plan.get(), &call), MM_ERR_NULL);
   std::uint8_t ok = 7;

@@ -86,6 +86,19 @@ TEST(RsaCalls, MalformedOnesWriteNothing) {
          x.call.input.count = 1;
        },
        MM_ERR_OVERLAP},
+      {"sizes in output",
+       [](auto& x) { x.call.output.sizes = reinterpret_cast<std::size_t*>(x.signatures.data() + 360); },
+       MM_ERR_OVERLAP},
+      {"statuses in input", [](auto& x) { x.call.item_status = x.messages.data() + 29; }, MM_ERR_OVERLAP},
+      {"flags of recomputed items in statuses",
+       [](auto& x) { x.call.item_status = x.call.item_recomputed = x.valid.data(); }, MM_ERR_OVERLAP},
+      {"verdicts in input", [](auto& x) { x.call.op = MM_RSA_VERIFY, x.call.valid = x.messages.data(); },
+       MM_ERR_OVERLAP},
+      {"flags of recomputed items in signatures",
+       [](auto& x) { x.call.op = MM_RSA_VERIFY, x.call.item_recomputed = x.signatures.data() + 383; },
+       MM_ERR_OVERLAP},
+      {"statuses in verdicts",
+       [](auto& x) { x.call.op = MM_RSA_VERIFY, x.call.item_status = x.valid.data() + 2; }, MM_ERR_OVERLAP},
       {"decryption without sizes",
        [](auto& x) {
          x.call.op = MM_RSA_DECRYPT;

@@ -95,6 +95,21 @@ TEST(ServiceQueue, ArraysAndSinglesShareBatches) {
   EXPECT_LT(watch.batches.size(), 102U);
 }
 
+// A request wipes its operands and its result when nobody holds it any more.
+TEST(ServiceQueue, AnsweredRequestsAreLetGo) {
+  Watch watch;
+  const auto service = make_service(watch);
+  auto request = single(1);
+  const std::weak_ptr<SingleRequest> watched = request;
+  service->submit(request, kNoRoom);
+  expect_sum(*request, 2);
+  request.reset();
+  for (int tries = 0; tries < 10'000 && !watched.expired(); ++tries) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_TRUE(watched.expired());
+}
+
 TEST(ServiceQueue, AnIdleServiceComputesOnTheCallingThread) {
   Watch watch;
   const auto service = make_service(watch);

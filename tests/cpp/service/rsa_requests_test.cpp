@@ -219,6 +219,19 @@ TEST(ServiceRsa, MalformedCalls) {
   many.output = {rows.data(), 2, 256, nullptr};
   many.input.data = rows.data() + 300;
   EXPECT_EQ(mm_service_submit_many(service, &many, nullptr, nullptr, &ticket), MM_ERR_OVERLAP);
+  many.input.data = message.data();
+  many.output.sizes = reinterpret_cast<std::size_t*>(rows.data() + 496);
+  EXPECT_EQ(mm_service_submit_many(service, &many, nullptr, nullptr, &ticket), MM_ERR_OVERLAP);
+  many.output.sizes = nullptr;
+  many.item_status = rows.data() + 511;
+  EXPECT_EQ(mm_service_submit_many(service, &many, nullptr, nullptr, &ticket), MM_ERR_OVERLAP);
+  many.operation = x.verify;
+  many.signature = {2, rows.data(), 256, 0, nullptr, nullptr};
+  Bytes valid(2);
+  many.valid = valid.data();
+  EXPECT_EQ(mm_service_submit_many(service, &many, nullptr, nullptr, &ticket), MM_ERR_OVERLAP);
+  many.item_status = valid.data() + 1;
+  EXPECT_EQ(mm_service_submit_many(service, &many, nullptr, nullptr, &ticket), MM_ERR_OVERLAP);
   EXPECT_EQ(statistics_of(service).accepted, 1U);  // the one whose result found no room
 }
 
