@@ -110,6 +110,11 @@ TEST_P(ProviderRsa, RefusesWrongParameters) {
   EXPECT_TRUE(sign_message(library_, key_.get(), "no-such-digest", kMessage, {}, 1).empty());
   // The digest of a message under way.
   EXPECT_TRUE(sign_message(library_, key_.get(), "SHA256", kMessage, {{"digest", "SHA512"}}, 1).empty());
+  // What it has is no other.
+  for (const char* same : {"SHA256", "sha2-256"}) {
+    const Settings again = {{"digest", same}};
+    expect_valid("SHA256", sign_message(library_, key_.get(), "SHA256", kMessage, again, 1), again);
+  }
   // A signature without a private key, and one into too little room.
   const Evp<EVP_PKEY> public_here = library_.decode(public_pem(private_pem("RSA:3072")));
   EXPECT_EQ(provider_of(public_here.get()), "manymod");
