@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of the provider: where they come from, where they go, what is asked of them; curves; references.
 #include <dlfcn.h>
+#include <openssl/decoder.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+
+#include <algorithm>
 
 #include "library.hpp"
 
@@ -383,6 +386,40 @@ TEST(ProviderReferences, OfOtherContentsAreRefused) {
   }
   EXPECT_NE(library.decode(reference_of(element(0x30, named("manymod key reference", key)))), nullptr);
   ERR_clear_error();
+}
+
+/// The least number of bytes behind what has been read, at the end of each reading.
+long note_rest(BIO* bio, int operation, const char*, std::size_t, int, long, int result, std::size_t*) {
+  auto* const least = reinterpret_cast<std::size_t*>(BIO_get_callback_arg(bio));
+  if (operation == (BIO_CB_READ | BIO_CB_RETURN)) *least = std::min(*least, BIO_ctrl_pending(bio));
+  return result;
+}
+
+/// The decoders of references stop where what they read is none, as private keys are.
+TEST(ProviderReferences, OthersAreNotRead) {
+  constexpr std::size_t kBehind = 100'000;
+  const Library library;
+  for (const char* kind : {"RSA:2048", "EC:P-256", "ED25519"}) {
+    unsigned char* der = nullptr;
+    const int size = i2d_PrivateKey(reference().decode(private_pem(kind)).get(), &der);
+    Bytes bytes(der, der + size);
+    OPENSSL_free(der);
+    bytes.resize(bytes.size() + kBehind);
+    for (const Library* each : {&reference(), &library}) {
+      const Evp<BIO> bio(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
+      std::size_t rest = bytes.size();
+      BIO_set_callback_ex(bio.get(), note_rest);
+      BIO_set_callback_arg(bio.get(), reinterpret_cast<char*>(&rest));
+      EVP_PKEY* raw = nullptr;
+      OSSL_DECODER_CTX* const context = OSSL_DECODER_CTX_new_for_pkey(&raw, "DER", nullptr, nullptr,
+                                                                      EVP_PKEY_KEYPAIR, each->get(), nullptr);
+      EXPECT_EQ(OSSL_DECODER_from_bio(context, bio.get()), 1);
+      OSSL_DECODER_CTX_free(context);
+      const Evp<EVP_PKEY> key(raw);
+      EXPECT_NE(key, nullptr);
+      EXPECT_GE(rest, kBehind) << kind;
+    }
+  }
 }
 
 /// In the daemon's mode a key in a file is computed with here while there is no daemon.
