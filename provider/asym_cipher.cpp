@@ -54,10 +54,18 @@ class Cipher {
 
   bool decrypt(unsigned char* out, std::size_t* size, std::size_t room, std::span<const std::uint8_t> in) {
     if (context_ == nullptr) return false;
-    if (out == nullptr) return EVP_PKEY_decrypt(context_.get(), nullptr, size, in.data(), in.size()) > 0;
+    // The room for any message: if what is too small depended on this one, its length, which is secret where
+    // the padding is invalid, would show.
+    std::size_t needed = 0;
+    if (EVP_PKEY_decrypt(context_.get(), nullptr, &needed, in.data(), in.size()) <= 0) return false;
+    if (out == nullptr) {
+      *size = needed;
+      return true;
+    }
+    if (room < needed) throw std::runtime_error("the buffer for the message is too small");
     const ActiveRequest active(*key_.get());
     if (const std::optional<SecretBytes> message = computed(active, in)) {
-      return deliver(*message, out, size, room);
+      return deliver(*message, out, size);
     }
     *size = room;
     return EVP_PKEY_decrypt(context_.get(), out, size, in.data(), in.size()) > 0;
@@ -74,10 +82,19 @@ class Cipher {
   [[nodiscard]] std::optional<SecretBytes> computed(const ActiveRequest& active,
                                                     std::span<const std::uint8_t> ciphertext) {
     std::optional<Scheme> scheme = decryption_scheme(*key_.get(), context_.get());
-    if (has_label()) scheme.reset();
-    if (scheme) return compute(active, {*scheme, ciphertext});
+    if (scheme && scheme->operation == Operation::decrypt_oaep && has_label()) scheme.reset();
+    if (scheme) return compute(active, {*scheme, ciphertext, reports_padding()});
     if (key_->is_reference()) throw std::runtime_error("manymod-signd does not offer this decryption");
     return std::nullopt;
+  }
+
+  /// Whether the default provider reports invalid padding by PKCS#1 v1.5, as it does before OpenSSL 3.2: that
+  /// is what Bleichenbacher's attack needs. Versions that reject implicitly, some older ones of distributions
+  /// among them, have a parameter for it.
+  [[nodiscard]] bool reports_padding() const {
+    if (number_of(context_.get(), OSSL_ASYM_CIPHER_PARAM_PAD_MODE, 0) != RSA_PKCS1_PADDING) return false;
+    const OSSL_PARAM* const known = EVP_PKEY_CTX_settable_params(context_.get());
+    return known == nullptr || OSSL_PARAM_locate_const(known, "implicit-rejection") == nullptr;
   }
 
   [[nodiscard]] bool has_label() const {
@@ -88,9 +105,9 @@ class Cipher {
            parameters[0].return_size != OSSL_PARAM_UNMODIFIED;
   }
 
-  bool deliver(const SecretBytes& message, unsigned char* out, std::size_t* size, std::size_t room) {
+  /// In: out has the room that decrypt() asks for.
+  bool deliver(const SecretBytes& message, unsigned char* out, std::size_t* size) {
     if (number_of(context_.get(), OSSL_ASYM_CIPHER_PARAM_PAD_MODE, 0) == RSA_PKCS1_WITH_TLS_PADDING) {
-      if (room < kPremasterBytes) throw std::runtime_error("the buffer for the message is too small");
       const TlsVersions versions{
           static_cast<unsigned>(number_of(context_.get(), OSSL_ASYM_CIPHER_PARAM_TLS_CLIENT_VERSION, 0)),
           static_cast<unsigned>(number_of(context_.get(), OSSL_ASYM_CIPHER_PARAM_TLS_NEGOTIATED_VERSION, 0))};
@@ -102,7 +119,6 @@ class Cipher {
       *size = kPremasterBytes;
       return true;
     }
-    if (message.size() > room) throw std::runtime_error("the buffer for the message is too small");
     std::copy_n(message.data(), message.size(), out);
     *size = message.size();
     return true;

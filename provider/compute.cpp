@@ -2,10 +2,25 @@
 #include "compute.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "job.hpp"
 
 namespace manymod::provider {
+namespace {
+
+/// What this process answers in place of the daemon; nothing for keys that manymod does not take. The thread
+/// is for the stack, which that of a job is too small for.
+std::optional<Answer> answer_of_process(const Key& key, const Request& request) {
+  std::optional<Answer> answer;
+  on_thread_of_its_own([&] {
+    if (PrivateKey* const own = key.own_private_key()) answer = own->call(request);
+  });
+  return answer;
+}
+
+}  // namespace
+
 std::optional<SecretBytes> compute(const ActiveRequest& active, const Request& request) {
   const Key& key = active.key();
   ASYNC_JOB* const job = current_job();
@@ -23,11 +38,17 @@ std::optional<SecretBytes> compute(const ActiveRequest& active, const Request& r
   } else {
     return std::nullopt;
   }
+  const bool by_daemon = key.provider().configuration().mode == Mode::daemon;
+  if (!answer.ok && request.here_alone && by_daemon && !key.is_reference()) {
+    std::optional<Answer> own = answer_of_process(key, request);
+    if (!own) return std::nullopt;
+    answer = std::move(*own);
+  }
   if (answer.ok) {
     key.provider().computed().fetch_add(1, std::memory_order_relaxed);
     return std::move(answer.output);
   }
-  if (key.is_reference()) throw std::runtime_error(answer.reason);
+  if (key.is_reference() || request.here_alone) throw std::runtime_error(answer.reason);
   return std::nullopt;
 }
 

@@ -24,12 +24,30 @@ constexpr char kStructure[] = "manymod-key-reference";
 #define MANYMOD_REFERENCE_PROPERTIES MANYMOD_PROVIDER_PROPERTIES ",input=der,structure=manymod-key-reference"
 #define MANYMOD_PUBLIC_KEY_PROPERTIES MANYMOD_PROVIDER_PROPERTIES ",input=der,structure=SubjectPublicKeyInfo"
 
-/// Memory of libcrypto.
-struct FreeMemory {
-  void operator()(void* memory) const { OPENSSL_free(memory); }
+/// What PEM_read_bio_ex has read.
+struct Pem {
+  char* name = nullptr;
+  char* header = nullptr;
+  unsigned char* data = nullptr;
+  long size = 0;
+
+  Pem() = default;
+  Pem(const Pem&) = delete;
+  Pem& operator=(const Pem&) = delete;
+  ~Pem() {
+    OPENSSL_secure_free(name);
+    OPENSSL_secure_free(header);
+    OPENSSL_secure_clear_free(data, static_cast<std::size_t>(size));
+  }
+  /// It may be a private key, of which libcrypto leaves nothing behind by this flag.
+  bool read(BIO* bio) {
+    const unsigned flags = PEM_FLAG_SECURE | PEM_FLAG_EAY_COMPATIBLE;
+    if (PEM_read_bio_ex(bio, &name, &header, &data, &size, flags) != 0) return true;
+    name = header = nullptr;  // OpenSSL before 3.0.8 may leave what it has freed
+    data = nullptr;
+    return false;
+  }
 };
-template <class T>
-using Memory = std::unique_ptr<T, FreeMemory>;
 
 struct Decoder {
   const Provider& provider;
@@ -53,30 +71,36 @@ int decode_pem(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, v
   const Provider& provider = static_cast<Decoder*>(decoder)->provider;
   const Libcrypto<BIO> bio(BIO_new_from_core_bio(provider.library(), in));
   if (bio == nullptr) return 0;
-  char* name = nullptr;
-  char* header = nullptr;
-  unsigned char* data = nullptr;
-  long size = 0;
+  Pem pem;
   ERR_set_mark();
-  const bool read = PEM_read_bio(bio.get(), &name, &header, &data, &size) != 0;
+  const bool read = pem.read(bio.get());
   ERR_pop_to_mark();
-  const Memory<char> names(name);
-  const Memory<char> headers(header);
-  const Memory<unsigned char> contents(data);
-  if (!read || kLabel != name) return 1;
-  return call_with(
-      callback, argument, OSSL_OBJECT_PKEY, OSSL_OBJECT_PARAM_DATA_STRUCTURE, kStructure,
-      OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_DATA, data, static_cast<std::size_t>(size)));
+  if (!read || kLabel != pem.name) return 1;
+  return call_with(callback, argument, OSSL_OBJECT_PKEY, OSSL_OBJECT_PARAM_DATA_STRUCTURE, kStructure,
+                   OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_DATA, pem.data,
+                                                     static_cast<std::size_t>(pem.size)));
 }
 
-std::vector<std::uint8_t> read_all(BIO* bio) {
-  std::vector<std::uint8_t> bytes;
-  for (std::size_t got = 1; got != 0;) {
-    constexpr std::size_t kStep = 4096;
+/// Read up to `size` bytes more. @return whether there were as many
+bool read_more(BIO* bio, signd::Bytes& bytes, std::size_t size) {
+  const std::size_t wanted = bytes.size() + size;
+  std::size_t got = 1;
+  while (bytes.size() < wanted && got != 0) {
     const std::size_t before = bytes.size();
-    bytes.resize(before + kStep);
-    if (BIO_read_ex(bio, bytes.data() + before, kStep, &got) <= 0) got = 0;
+    bytes.resize(wanted);
+    if (BIO_read_ex(bio, bytes.data() + before, wanted - before, &got) <= 0) got = 0;
     bytes.resize(before + got);
+  }
+  return bytes.size() == wanted;
+}
+
+/// The bytes of a reference; none where the first ones do not have its name, for then they may be of a
+/// private key.
+signd::Bytes read_reference(BIO* bio) {
+  constexpr std::size_t kHeads = 6 + 2;  // of a SEQUENCE of up to 2^32 - 1 bytes, and of the name
+  signd::Bytes bytes;
+  if (!read_more(bio, bytes, kHeads + kName.size()) || std::ranges::search(bytes, kName).empty()) return {};
+  while (read_more(bio, bytes, 4096)) {
   }
   return bytes;
 }
@@ -140,7 +164,7 @@ int decode_der(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, v
     if (bio == nullptr) return 0;
     KeyOwner key(new Key(provider, kKind));
     ERR_set_mark();
-    const std::vector<std::uint8_t> der = read_all(bio.get());
+    const signd::Bytes der = read_reference(bio.get());
     const bool refers = key->refer(public_key_of(der));
     ERR_pop_to_mark();
     if (!refers) return 1;

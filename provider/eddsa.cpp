@@ -17,6 +17,11 @@ namespace {
 
 constexpr std::size_t kSignatureBytes = 64;
 
+/// Functions of OpenSSL 3.4 and newer (provider-signature(7)), which older headers do not have.
+constexpr int kQueryKeyTypes = 26;      // OSSL_FUNC_SIGNATURE_QUERY_KEY_TYPES
+constexpr int kSignMessageInit = 27;    // OSSL_FUNC_SIGNATURE_SIGN_MESSAGE_INIT
+constexpr int kVerifyMessageInit = 30;  // OSSL_FUNC_SIGNATURE_VERIFY_MESSAGE_INIT
+
 /// How a hash context of libcrypto begins an operation.
 using Begin = int (*)(EVP_MD_CTX*, EVP_PKEY_CTX**, const char*, OSSL_LIB_CTX*, const char*, EVP_PKEY*,
                       const OSSL_PARAM[]);
@@ -31,15 +36,23 @@ class Eddsa {
     if (key != nullptr) key_ = KeyReference(key);
     if (!key_ || key_->delegate() == nullptr) throw std::runtime_error("there is no key");
     plain_ = parameters == nullptr || parameters->key == nullptr;
+    fixed_ = false;
     context_.reset(EVP_MD_CTX_new());
     return context_ != nullptr && start(context_.get(), nullptr, hash, provider_.library(), kDelegate,
                                         key_->delegate(), parameters) > 0;
+  }
+
+  /// The same where the instance is Ed25519, whatever parameters say.
+  bool begin_message(Key* key, Begin start, const OSSL_PARAM parameters[]) {
+    if (has_instance(parameters) || !begin(key, start, nullptr, parameters)) return false;
+    return fixed_ = true;
   }
 
   [[nodiscard]] std::unique_ptr<Eddsa> duplicate() const {
     auto copy = std::make_unique<Eddsa>(provider_);
     copy->key_ = key_;
     copy->plain_ = plain_;
+    copy->fixed_ = fixed_;
     if (context_ != nullptr) {
       copy->context_.reset(EVP_MD_CTX_new());
       if (copy->context_ == nullptr || EVP_MD_CTX_copy_ex(copy->context_.get(), context_.get()) <= 0) {
@@ -82,14 +95,24 @@ class Eddsa {
   [[nodiscard]] EVP_PKEY_CTX* context() const {
     return context_ == nullptr ? nullptr : EVP_MD_CTX_get_pkey_ctx(context_.get());
   }
-  /// Parameters, such as Ed25519ctx, that only the default provider computes with.
-  void set_special() { plain_ = false; }
+  /// Parameters, such as those of Ed25519ctx, that only the default provider computes with.
+  bool set(const OSSL_PARAM parameters[]) {
+    if (parameters == nullptr || parameters->key == nullptr) return true;
+    if (context() == nullptr || (fixed_ && has_instance(parameters))) return false;
+    plain_ = false;
+    return EVP_PKEY_CTX_set_params(context(), parameters) > 0;
+  }
 
  private:
   const Provider& provider_;
   KeyReference key_;
-  bool plain_ = true;
+  bool plain_ = true;   ///< without parameters
+  bool fixed_ = false;  ///< parameters may not name an instance
   Libcrypto<EVP_MD_CTX> context_;
+
+  static bool has_instance(const OSSL_PARAM parameters[]) {
+    return OSSL_PARAM_locate_const(parameters, "instance") != nullptr;
+  }
 
   [[nodiscard]] std::optional<SecretBytes> computed(const ActiveRequest& active,
                                                     std::span<const std::uint8_t> message) {
@@ -116,6 +139,19 @@ int begin_eddsa(void* context, const char* hash, void* key, const OSSL_PARAM par
   });
 }
 
+/// The same for one of OpenSSL 3.4, which the algorithm's name, and no parameter, says the instance of.
+template <Begin kBegin>
+int begin_message(void* context, void* key, const OSSL_PARAM parameters[]) {
+  return guarded(self(context).provider(), [&] {
+    return self(context).begin_message(static_cast<Key*>(key), kBegin, parameters) ? 1 : 0;
+  });
+}
+
+const char** query_key_types() {
+  static const char* names[] = {"ED25519", nullptr};
+  return names;
+}
+
 int sign_message(void* context, unsigned char* signature, std::size_t* size, std::size_t room,
                  const unsigned char* message, std::size_t message_size) {
   return guarded(self(context).provider(),
@@ -134,10 +170,7 @@ int get_eddsa_params(void* context, OSSL_PARAM parameters[]) {
 }
 
 int set_eddsa_params(void* context, const OSSL_PARAM parameters[]) {
-  EVP_PKEY_CTX* const own = self(context).context();
-  if (parameters == nullptr || parameters->key == nullptr) return 1;
-  self(context).set_special();
-  return own != nullptr && EVP_PKEY_CTX_set_params(own, parameters) > 0 ? 1 : 0;
+  return self(context).set(parameters) ? 1 : 0;
 }
 
 const OSSL_PARAM* gettable_eddsa_params(void* context, void*) {
@@ -152,9 +185,14 @@ const OSSL_PARAM* settable_eddsa_params(void* context, void*) {
 
 }  // namespace
 
-const OSSL_DISPATCH* eddsa_functions() {
+const OSSL_DISPATCH* eddsa_functions(bool messages) {
   static const OSSL_DISPATCH table[] = {
-      entry(OSSL_FUNC_SIGNATURE_NEWCTX, create_eddsa),
+      entry(kQueryKeyTypes, query_key_types),
+      entry(kSignMessageInit, begin_message<EVP_DigestSignInit_ex>),
+      entry(OSSL_FUNC_SIGNATURE_SIGN, sign_message),
+      entry(kVerifyMessageInit, begin_message<EVP_DigestVerifyInit_ex>),
+      entry(OSSL_FUNC_SIGNATURE_VERIFY, verify_message),
+      entry(OSSL_FUNC_SIGNATURE_NEWCTX, create_eddsa),  // the first that older versions know
       entry(OSSL_FUNC_SIGNATURE_FREECTX, destroy_eddsa),
       entry(OSSL_FUNC_SIGNATURE_DUPCTX, duplicate_eddsa),
       entry(OSSL_FUNC_SIGNATURE_DIGEST_SIGN_INIT, begin_eddsa<EVP_DigestSignInit_ex>),
@@ -166,7 +204,10 @@ const OSSL_DISPATCH* eddsa_functions() {
       entry(OSSL_FUNC_SIGNATURE_SET_CTX_PARAMS, set_eddsa_params),
       entry(OSSL_FUNC_SIGNATURE_SETTABLE_CTX_PARAMS, settable_eddsa_params),
       {0, nullptr}};
-  return table;
+  const auto is_context = [](const OSSL_DISPATCH& row) {
+    return row.function_id == OSSL_FUNC_SIGNATURE_NEWCTX;
+  };
+  return messages ? table : std::ranges::find_if(table, is_context);
 }
 
 }  // namespace manymod::provider

@@ -5,7 +5,7 @@
 
 namespace manymod::provider {
 
-/// The functions of Ed25519's signatures.
-const OSSL_DISPATCH* eddsa_functions();
+/// The functions of Ed25519's signatures. `messages`: with those that OpenSSL 3.4 has added.
+const OSSL_DISPATCH* eddsa_functions(bool messages);
 
 }  // namespace manymod::provider

@@ -26,6 +26,7 @@ using signd::SecretBytes;
 struct Request {
   Scheme scheme{};
   std::span<const std::uint8_t> input;  ///< copied before submit() returns
+  bool here_alone = false;              ///< whether libcrypto would reveal secrets if it computed this
 };
 
 struct Answer {

@@ -5,7 +5,10 @@
 #include <openssl/ec.h>
 #include <openssl/obj_mac.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <string_view>
 
 #include "curves.hpp"
 #include "job.hpp"
@@ -36,6 +39,29 @@ bool names_p384(const OSSL_PARAM parameters[]) {
   const char* name = nullptr;
   if (group == nullptr || OSSL_PARAM_get_utf8_string_ptr(group, &name) == 0) return false;
   return is_p384(name);
+}
+
+/// Whether all parameters are ones that random keys on a named curve may have. Others, such as the input of
+/// HPKE's DeriveKeyPair (RFC 9180, section 7.1.3), from which the key must follow, are the default
+/// provider's.
+bool are_of_random_keys(const OSSL_PARAM parameters[]) {
+  static constexpr std::array<std::string_view, 4> kKnown = {
+      OSSL_PKEY_PARAM_GROUP_NAME, OSSL_PKEY_PARAM_EC_ENCODING, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT,
+      OSSL_PKEY_PARAM_USE_COFACTOR_ECDH};
+  const OSSL_PARAM* parameter = parameters;
+  while (parameter->key != nullptr && std::ranges::find(kKnown, parameter->key) != kKnown.end()) ++parameter;
+  return parameter->key == nullptr;
+}
+
+/// A copy whose names are those of `known`, and "" where that has none: OSSL_PARAM_dup leaves the names where
+/// the caller has them.
+Libcrypto<OSSL_PARAM> copy_of(const OSSL_PARAM parameters[], const OSSL_PARAM known[]) {
+  Libcrypto<OSSL_PARAM> copy(OSSL_PARAM_dup(parameters));
+  for (OSSL_PARAM* each = copy.get(); each != nullptr && each->key != nullptr; ++each) {
+    const OSSL_PARAM* const found = OSSL_PARAM_locate_const(known, each->key);
+    each->key = found == nullptr ? "" : found->key;
+  }
+  return copy;
 }
 
 /// A uniform secret 0 < d < n of P-384; null without randomness.
@@ -76,12 +102,13 @@ bool Generation::start(Libcrypto<EVP_PKEY_CTX> context) {
 
 bool Generation::set_parameters(const OSSL_PARAM parameters[]) {
   if (parameters == nullptr || parameters->key == nullptr) return true;
-  Libcrypto<OSSL_PARAM> all(given_ == nullptr ? OSSL_PARAM_dup(parameters)
-                                              : OSSL_PARAM_merge(given_.get(), parameters));
   // What OSSL_PARAM_merge gives points into both arrays.
-  if (given_ != nullptr && all != nullptr) all.reset(OSSL_PARAM_dup(all.get()));
-  if (all == nullptr) return false;
-  given_ = std::move(all);
+  const Libcrypto<OSSL_PARAM> merged(given_ == nullptr ? nullptr
+                                                       : OSSL_PARAM_merge(given_.get(), parameters));
+  if (given_ != nullptr && merged == nullptr) return false;
+  given_ =
+      copy_of(given_ == nullptr ? parameters : merged.get(), EVP_PKEY_CTX_settable_params(context_.get()));
+  if (given_ == nullptr) return false;
   return EVP_PKEY_CTX_set_params(context_.get(), parameters) > 0;
 }
 
@@ -96,6 +123,8 @@ bool Generation::set_template(const Key& key) {
 KeyOwner Generation::generate_here() {
   const OSSL_PARAM* const group = of_template_ != nullptr ? of_template_.get() : given_.get();
   if (kind_ != Kind::ec || !whole_key_ || group == nullptr || !names_p384(group)) return nullptr;
+  // What is given beside a template is about the template's curve.
+  if (given_ != nullptr && (of_template_ != nullptr || !are_of_random_keys(given_.get()))) return nullptr;
   if (current_job() != nullptr) return nullptr;
   const Libcrypto<BIGNUM> number = random_secret(provider_.library());
   if (number == nullptr) return nullptr;

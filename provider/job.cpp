@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -52,15 +53,16 @@ class Pending {
     event_->set();
     completed_.notify_all();
   }
-  [[nodiscard]] bool is_complete() {
-    const std::scoped_lock lock(mutex_);
-    return complete_;
-  }
   void wait() {
     std::unique_lock lock(mutex_);
     completed_.wait(lock, [this] { return complete_; });
   }
-  /// In: is_complete().
+  /// For a moment at most. @return whether it is complete
+  [[nodiscard]] bool wait_briefly() {
+    std::unique_lock lock(mutex_);
+    return completed_.wait_for(lock, std::chrono::milliseconds(1), [this] { return complete_; });
+  }
+  /// In: it is complete.
   [[nodiscard]] Answer take() {
     event_->clear();
     return std::move(answer_);
@@ -113,9 +115,12 @@ Answer compute_in_job(ASYNC_JOB* job, PrivateKey& key, const Request& request) {
   if (!key.is_prepared(request)) on_thread_of_its_own([&] { key.prepare(request); });
   const auto pending = std::make_shared<Pending>(event_of(ASYNC_get_wait_ctx(job)));
   key.submit(request, [pending](Answer&& answer) { pending->complete(std::move(answer)); });
+  // Within ASYNC_block_pause(3) a pause returns at once, which looks like a job that was resumed too early:
+  // both wait for the answer before they try again, the latter but for a moment, for its thread has other
+  // jobs.
   do {
     if (ASYNC_pause_job() == 0) pending->wait();
-  } while (!pending->is_complete());
+  } while (!pending->wait_briefly());
   return pending->take();
 }
 

@@ -124,7 +124,6 @@ const char* name_of(Kind kind) {
 }
 
 Key::~Key() {
-  delete private_key_.load(std::memory_order_acquire);
   delete verification_.load(std::memory_order_acquire);
   EVP_PKEY_free(delegate_.load(std::memory_order_acquire));
 }
@@ -275,14 +274,12 @@ Libcrypto<EVP_PKEY> Key::copy_of_parts(int selection) const {
 }
 
 PrivateKey* Key::private_key() const {
-  if (!has_looked()) {
-    PrivateKey* const made = make_private_key().release();
-    // Without a lock, which a child forked now would never see released. Of several threads one wins.
-    PrivateKey* none = nullptr;
-    if (!private_key_.compare_exchange_strong(none, made, std::memory_order_acq_rel)) delete made;
-    looked_for_.store(true, std::memory_order_release);
-  }
-  return private_key_.load(std::memory_order_acquire);
+  return private_key_.get([this] { return make_private_key(); });
+}
+
+PrivateKey* Key::own_private_key() const {
+  if (provider_.configuration().mode != Mode::daemon) return private_key();
+  return own_private_key_.get([this] { return make_own_private_key(); });
 }
 
 EngineSettings Key::engine_settings() const {
@@ -293,8 +290,12 @@ EngineSettings Key::engine_settings() const {
 
 std::unique_ptr<PrivateKey> Key::make_private_key() const {
   if (is_reference_) return make_daemon_key(provider_, subject_public_key_info_);
+  const bool by_daemon = has_private_ && provider_.configuration().mode == Mode::daemon;
+  return by_daemon ? make_daemon_key(provider_, delegate()) : make_own_private_key();
+}
+
+std::unique_ptr<PrivateKey> Key::make_own_private_key() const {
   if (!has_private_) return nullptr;
-  if (provider_.configuration().mode == Mode::daemon) return make_daemon_key(provider_, delegate());
   ERR_set_mark();
   std::unique_ptr<PrivateKey> made;
   if (kind_ == Kind::rsa || kind_ == Kind::rsa_pss) {

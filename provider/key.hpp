@@ -33,6 +33,35 @@ bool is_p384(const char* group_name);
 /// P-256, P-384, Ed25519. Nothing for other curves, and an empty secret for public keys.
 std::optional<CurveSecret> curve_secret(EVP_PKEY* key, Kind kind);
 
+/// A private key that is made when it is first asked for. Nothing is locked, since a child forked meanwhile
+/// would never see the lock released: of several threads that make one, one wins.
+class LazyPrivateKey {
+ public:
+  LazyPrivateKey() = default;
+  LazyPrivateKey(const LazyPrivateKey&) = delete;
+  LazyPrivateKey& operator=(const LazyPrivateKey&) = delete;
+  ~LazyPrivateKey() { delete key_.load(std::memory_order_acquire); }
+
+  [[nodiscard]] bool is_made() const { return made_.load(std::memory_order_acquire); }
+  /// `make`: gives a std::unique_ptr<PrivateKey>, which may be null.
+  template <class Make>
+  PrivateKey* get(Make&& make) {
+    if (!is_made()) {
+      std::unique_ptr<PrivateKey> key = make();
+      PrivateKey* none = nullptr;
+      if (key_.compare_exchange_strong(none, key.get(), std::memory_order_acq_rel)) {
+        [[maybe_unused]] const auto* const kept = key.release();
+      }
+      made_.store(true, std::memory_order_release);
+    }
+    return key_.load(std::memory_order_acquire);
+  }
+
+ private:
+  std::atomic<PrivateKey*> key_{nullptr};
+  std::atomic<bool> made_{false};  ///< key_ is final
+};
+
 /// Counted references, since the core holds plain pointers. But for set_parameters(), immutable.
 class Key {
  public:
@@ -79,7 +108,9 @@ class Key {
   /// first asked for, since most keys are public or live for a moment.
   PrivateKey* private_key() const;
   /// Whether private_key() has been asked for.
-  [[nodiscard]] bool has_looked() const { return looked_for_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool has_looked() const { return private_key_.is_made(); }
+  /// The same in this process, also where the daemon is to compute. In: no reference
+  PrivateKey* own_private_key() const;
   /// A context of the default provider's that is about to verify signatures of digests by this hash, as it
   /// was when remember_verification() got it; null if there is none. Making one anew takes some 2 us.
   [[nodiscard]] Libcrypto<EVP_PKEY_CTX> verification(const std::string& hash) const;
@@ -97,8 +128,7 @@ class Key {
   mutable std::atomic<EVP_PKEY*> delegate_{nullptr};
   std::vector<std::uint8_t> subject_public_key_info_;  ///< of a reference
   bool has_public_ = false, has_private_ = false, is_reference_ = false;
-  mutable std::atomic<bool> looked_for_{false};  ///< private_key_ is final
-  mutable std::atomic<PrivateKey*> private_key_{nullptr};
+  mutable LazyPrivateKey private_key_, own_private_key_;
 
   /// A context that is only copied.
   struct Verification {
@@ -112,6 +142,7 @@ class Key {
   [[nodiscard]] Libcrypto<EVP_PKEY> copy_of_parts(int selection) const;
   [[nodiscard]] EngineSettings engine_settings() const;
   [[nodiscard]] std::unique_ptr<PrivateKey> make_private_key() const;
+  [[nodiscard]] std::unique_ptr<PrivateKey> make_own_private_key() const;
 };
 
 struct ReleaseKey {

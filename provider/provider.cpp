@@ -5,6 +5,7 @@
 #include <openssl/provider.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdarg>
 #include <new>
@@ -36,10 +37,6 @@ unsigned number(const char* name, const char* value, unsigned otherwise, unsigne
   }
   return static_cast<unsigned>(parsed);
 }
-
-/// OpenSSL 3.2 and newer keep the decoders that a kind of key needs, in the order of preference. Older ones
-/// look through all of them for each key, which each one that there is makes slower.
-bool keeps_decoders() { return OPENSSL_version_major() > 3 || OPENSSL_version_minor() >= 2; }
 
 bool yes_or_no(const char* name, const char* value, bool otherwise) {
   if (value == nullptr) return otherwise;
@@ -79,6 +76,7 @@ Provider::Provider(const OSSL_CORE_HANDLE* handle, const OSSL_DISPATCH* core) no
 }
 
 void Provider::start() {
+  ask_core_version();
   configure();
   library_.reset(OSSL_LIB_CTX_new_child(handle_, core_));
   if (library_ == nullptr) throw std::runtime_error("OSSL_LIB_CTX_new_child failed");
@@ -86,7 +84,8 @@ void Provider::start() {
       signd::Settings{configuration_.socket, std::chrono::milliseconds(configuration_.patience_ms),
                       configuration_.ca, configuration_.certificate, configuration_.key});
   list(OSSL_OP_KEYMGMT, key_management());
-  list(OSSL_OP_SIGNATURE, signatures());
+  // Before 3.4, which knows them, libcrypto refuses algorithms with a part of them.
+  list(OSSL_OP_SIGNATURE, signatures(is_loaded_by(3, 4)));
   list(OSSL_OP_ASYM_CIPHER, asymmetric_ciphers());
   list(OSSL_OP_KEYEXCH, key_exchanges());
   list(OSSL_OP_DECODER, decoders(configuration_.decode_public));
@@ -106,6 +105,16 @@ const OSSL_ALGORITHM* Provider::algorithms(int operation) const {
 }
 
 Provider::~Provider() = default;
+
+void Provider::ask_core_version() {
+  char* version = nullptr;  // "3.0.19"
+  OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_ptr(OSSL_PROV_PARAM_CORE_VERSION, &version, 0),
+                             OSSL_PARAM_construct_end()};
+  if (get_params_ == nullptr || get_params_(handle_, parameters) == 0 || version == nullptr) return;
+  const char* const end = version + std::string_view(version).size();
+  const char* const point = std::from_chars(version, end, core_version_.first).ptr;
+  if (point != end) std::from_chars(point + 1, end, core_version_.second);
+}
 
 void Provider::configure() {
   if (get_params_ == nullptr) return;
@@ -153,7 +162,9 @@ void Provider::configure() {
   configuration_.patience_ms = number("patience_ms", patience, configuration_.patience_ms, 600'000);
   configuration_.timeout_ms = number("timeout_ms", timeout, configuration_.timeout_ms, 600'000);
   configuration_.algorithms = with_default(algorithms, configuration_.algorithms);
-  configuration_.decode_public = yes_or_no("decode_public", decode_public, keeps_decoders());
+  // OpenSSL 3.2 and newer keep the decoders that a kind of key needs, in the order of preference. Older ones
+  // look through all of them for each key, which each one that there is makes slower.
+  configuration_.decode_public = yes_or_no("decode_public", decode_public, is_loaded_by(3, 2));
   EngineSettings& engine = configuration_.engine;
   engine.device = with_default(device, engine.device);
   engine.concurrent = number("concurrent", concurrent, engine.concurrent, 1024);

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bare_key.hpp"
@@ -82,6 +83,11 @@ class Provider {
   [[nodiscard]] signd::Client& daemon() const { return *daemon_; }
   /// Whether the configuration's list of algorithms has keys of this kind.
   [[nodiscard]] bool offers(std::string_view kind) const;
+  /// Whether the libcrypto that loaded this provider, which need not be the one that it is linked with, is of
+  /// this version or newer.
+  [[nodiscard]] bool is_loaded_by(unsigned major, unsigned minor) const {
+    return core_version_ >= std::pair(major, minor);
+  }
   /// The algorithms of an operation, OSSL_OP_*; null where there are none.
   [[nodiscard]] const OSSL_ALGORITHM* algorithms(int operation) const;
 
@@ -101,12 +107,14 @@ class Provider {
   OSSL_FUNC_core_set_error_debug_fn* set_error_debug_ = nullptr;
   OSSL_FUNC_core_vset_error_fn* vset_error_ = nullptr;
   mutable std::atomic<std::size_t> computed_{0}, verified_{0};
+  std::pair<unsigned, unsigned> core_version_{3, 0};
   Configuration configuration_;
   Libcrypto<OSSL_LIB_CTX> library_;
   mutable DefaultProvider default_provider_;  ///< freed before the library context
   std::unique_ptr<signd::Client> daemon_;
   std::map<int, std::vector<OSSL_ALGORITHM>> algorithms_;  ///< by operation, each ending with zeros
 
+  void ask_core_version();
   void configure();
   void list(int operation, std::span<const Algorithm> all);
   void set_error(Reason reason, const char* format, ...) const noexcept;
@@ -142,7 +150,8 @@ struct Algorithm {
 };
 
 std::span<const Algorithm> key_management();
-std::span<const Algorithm> signatures();
+/// `messages`: Ed25519 has the functions that OpenSSL 3.4 has added for whole messages.
+std::span<const Algorithm> signatures(bool messages);
 std::span<const Algorithm> asymmetric_ciphers();
 std::span<const Algorithm> key_exchanges();
 /// `public_too`: also for SubjectPublicKeyInfo, not only for key references.

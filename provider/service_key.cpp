@@ -188,8 +188,8 @@ class RsaServiceKey final : public ServiceKey {
         return false;
     }
   }
-  [[nodiscard]] bool prefers(const Request&, unsigned active) const override {
-    return bits_ >= settings().rsa_alone_bits || active > concurrent(settings());
+  [[nodiscard]] bool prefers(const Request& request, unsigned active) const override {
+    return request.here_alone || bits_ >= settings().rsa_alone_bits || active > concurrent(settings());
   }
 
  protected:

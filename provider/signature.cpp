@@ -151,8 +151,7 @@ class Signature {
     if (parameters == nullptr || parameters->key == nullptr) return true;
     if (bare_) return bare_->functions().set_params(bare_->context(), parameters) > 0;
     if (context_ == nullptr) return false;
-    // The hash of a message that is being hashed cannot be another one any more.
-    if (hash_ != nullptr && OSSL_PARAM_locate_const(parameters, OSSL_SIGNATURE_PARAM_DIGEST) != nullptr) {
+    if (!keeps_hash(parameters)) {
       provider_.raise(Reason::digest, "the digest of a message under way cannot be changed");
       return false;
     }
@@ -218,6 +217,16 @@ class Signature {
     hash_.reset();
     context_.reset();
     bare_.reset();
+  }
+
+  /// Whether parameters leave the hash of a message alone, which cannot be another one while it is hashed:
+  /// they may name it, as EVP_PKEY_CTX_set_signature_md does.
+  [[nodiscard]] bool keeps_hash(const OSSL_PARAM parameters[]) const {
+    const OSSL_PARAM* const digest = OSSL_PARAM_locate_const(parameters, OSSL_SIGNATURE_PARAM_DIGEST);
+    const char* name = nullptr;
+    return hash_ == nullptr || digest == nullptr ||
+           (OSSL_PARAM_get_utf8_string_ptr(digest, &name) != 0 &&
+            EVP_MD_is_a(EVP_MD_CTX_get0_md(hash_.get()), name) != 0);
   }
 
   bool set_digest(std::string& name) {
@@ -353,15 +362,21 @@ const OSSL_DISPATCH kFunctions[] = {
 
 }  // namespace
 
-std::span<const Algorithm> signatures() {
+std::span<const Algorithm> signatures(bool messages) {
+  const auto ed25519 = [](bool with_messages) {
+    return Algorithm{"ED25519",
+                     {"ED25519:1.3.101.112", MANYMOD_PROVIDER_PROPERTIES, eddsa_functions(with_messages),
+                      "Ed25519 by manymod"}};
+  };
   static const Algorithm all[] = {
+      ed25519(false),
       {"RSA",
        {"RSA:rsaEncryption:1.2.840.113549.1.1.1", MANYMOD_PROVIDER_PROPERTIES, kFunctions,
         "RSA signatures by manymod"}},
       {"EC", {"ECDSA", MANYMOD_PROVIDER_PROPERTIES, kFunctions, "ECDSA by manymod"}},
-      {"ED25519",
-       {"ED25519:1.3.101.112", MANYMOD_PROVIDER_PROPERTIES, eddsa_functions(), "Ed25519 by manymod"}}};
-  return all;
+      ed25519(true)};
+  // Without the first or the last of Ed25519.
+  return std::span<const Algorithm>(all).subspan(messages ? 1 : 0, std::size(all) - 1);
 }
 
 }  // namespace manymod::provider

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads, forked processes and asynchronous jobs.
+#include <dlfcn.h>
 #include <openssl/async.h>
 #include <openssl/err.h>
 #include <poll.h>
@@ -7,9 +8,22 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "library.hpp"
+
+namespace {
+
+std::atomic<long> pauses{0};
+
+}  // namespace
+
+/// Counts the provider's pauses: calls from modules, too, find the executable's functions first.
+extern "C" __attribute__((visibility("default"))) int ASYNC_pause_job(void) {
+  ++pauses;
+  return reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "ASYNC_pause_job"))();
+}
 
 namespace manymod::test {
 namespace {
@@ -77,9 +91,10 @@ int sign_in_job(void* argument) {
   return verify_message(*signing.library, signing.key, "SHA256", kMessage, signature, {});
 }
 
-int start(ASYNC_JOB** job, ASYNC_WAIT_CTX* waiting, Signing& signing, int& result) {
+int start(ASYNC_JOB** job, ASYNC_WAIT_CTX* waiting, Signing& signing, int& result,
+          int (*body)(void*) = sign_in_job) {
   Signing* argument = &signing;
-  return ASYNC_start_job(job, waiting, &result, sign_in_job, static_cast<void*>(&argument), sizeof argument);
+  return ASYNC_start_job(job, waiting, &result, body, static_cast<void*>(&argument), sizeof argument);
 }
 
 TEST(ProviderJobs, PauseUntilTheAnswerIsThere) {
@@ -140,6 +155,38 @@ TEST(ProviderJobs, OutliveTheirWaitContexts) {
   while (start(&abandoned, first, signing, abandoned_result) == ASYNC_PAUSE) std::this_thread::yield();
   EXPECT_EQ(abandoned_result, 1);
   ASYNC_WAIT_CTX_free(first);
+}
+
+int sign_without_pauses(void* argument) {
+  ASYNC_block_pause();
+  const int result = sign_in_job(argument);
+  ASYNC_unblock_pause();
+  return result;
+}
+
+/// A pause that is blocked returns at once: then the thread sleeps for the answer, and wakes from time to
+/// time.
+TEST(ProviderJobs, SleepWherePausesAreBlocked) {
+  using std::chrono::milliseconds;
+  const Library library;
+  const Evp<EVP_PKEY> key = library.decode(private_pem("RSA:3072"));
+  Signing signing{&library, key.get()};
+  ASYNC_WAIT_CTX* const waiting = ASYNC_WAIT_CTX_new();
+  const long before = pauses;
+  const auto start_time = std::chrono::steady_clock::now();
+  constexpr int kJobs = 4;
+  for (int i = 0; i < kJobs; ++i) {
+    ASYNC_JOB* job = nullptr;
+    int result = 0;
+    ASSERT_EQ(start(&job, waiting, signing, result, sign_without_pauses), ASYNC_FINISH);
+    EXPECT_EQ(result, 1);
+  }
+  const auto passed = std::chrono::steady_clock::now() - start_time;
+  EXPECT_EQ(library.computed(), kJobs);
+  EXPECT_GE(pauses - before, kJobs);
+  // Each wait lasts a millisecond unless the answer ends it.
+  EXPECT_LE(pauses - before, kJobs + passed / milliseconds(1));
+  ASYNC_WAIT_CTX_free(waiting);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of the provider: where they come from, where they go, what is asked of them; curves; references.
+#include <dlfcn.h>
+#include <openssl/decoder.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+
+#include <algorithm>
 
 #include "library.hpp"
 
@@ -161,6 +165,30 @@ TEST(ProviderCurves, GeneratesKeysOnP384) {
   }
 }
 
+/// HPKE derives keys from a string that it gives (OpenSSL 3.2 and newer).
+TEST(ProviderCurves, DerivesKeysAsTheDefaultProvider) {
+  if (!is_at_least(3, 2)) GTEST_SKIP() << "libcrypto has no DeriveKeyPair";
+  const Library library;
+  Bytes material(66, 9);
+  for (const auto& [group, size] : {std::pair("P-256", 32), {"P-384", 48}, {"P-521", 66}}) {
+    std::vector<std::string> made;
+    for (const Library* each : {&library, &library, &reference()}) {
+      const Evp<EVP_PKEY_CTX> generating(EVP_PKEY_CTX_new_from_name(each->get(), "EC", nullptr));
+      ASSERT_EQ(EVP_PKEY_keygen_init(generating.get()), 1);
+      const OSSL_PARAM parameters[] = {
+          OSSL_PARAM_construct_utf8_string("group", const_cast<char*>(group), 0),
+          OSSL_PARAM_construct_octet_string("dhkem-ikm", material.data(), static_cast<std::size_t>(size)),
+          OSSL_PARAM_construct_end()};
+      ASSERT_EQ(EVP_PKEY_CTX_set_params(generating.get(), parameters), 1);
+      EVP_PKEY* raw = nullptr;
+      ASSERT_EQ(EVP_PKEY_generate(generating.get(), &raw), 1);
+      made.push_back(to_pem(Evp<EVP_PKEY>(raw).get(), true));
+    }
+    EXPECT_EQ(made[0], made[2]) << group;
+    EXPECT_EQ(made[1], made[2]) << group;
+  }
+}
+
 TEST(ProviderCurves, ExchangeSecretsWithEveryCurve) {
   const Library library;
   for (const char* group : {"P-256", "P-384", "P-521", "secp256k1", "brainpoolP256r1"}) {
@@ -200,6 +228,14 @@ TEST(ProviderCurves, KeysFromTemplates) {
   ASSERT_EQ(EVP_PKEY_keygen(generating.get(), &raw), 1);
   const Evp<EVP_PKEY> key(raw);
   EXPECT_EQ(EVP_PKEY_parameters_eq(key.get(), parameters.get()), 1);
+  ASSERT_TRUE(set_parameters(generating.get(), {{"encoding", "explicit"}}));
+  raw = nullptr;
+  ASSERT_EQ(EVP_PKEY_keygen(generating.get(), &raw), 1);
+  const Evp<EVP_PKEY> explicitly(raw);
+  char encoding[16] = "";
+  EXPECT_EQ(EVP_PKEY_get_utf8_string_param(explicitly.get(), "encoding", encoding, sizeof encoding, nullptr),
+            1);
+  EXPECT_STREQ(encoding, "explicit");
   const Evp<EVP_PKEY> peer(EVP_PKEY_new());
   ASSERT_EQ(EVP_PKEY_copy_parameters(peer.get(), parameters.get()), 1);
   unsigned char* point = nullptr;
@@ -210,6 +246,53 @@ TEST(ProviderCurves, KeysFromTemplates) {
   point[50] ^= 1;
   EXPECT_NE(EVP_PKEY_set1_encoded_public_key(peer.get(), point, size), 1);
   OPENSSL_free(point);
+  ERR_clear_error();
+}
+
+using BeginMessage = int (*)(EVP_PKEY_CTX*, EVP_SIGNATURE*, const OSSL_PARAM[]);
+
+/// A function of OpenSSL 3.4 and newer; null before.
+BeginMessage message_function(const char* name) {
+  return reinterpret_cast<BeginMessage>(dlsym(RTLD_DEFAULT, name));
+}
+
+/// A context for Ed25519 that has begun; null if it could not.
+Evp<EVP_PKEY_CTX> begun(const Library& library, EVP_PKEY* key, BeginMessage begin,
+                        const OSSL_PARAM parameters[]) {
+  EVP_SIGNATURE* const algorithm = EVP_SIGNATURE_fetch(library.get(), "ED25519", nullptr);
+  Evp<EVP_PKEY_CTX> context = library.context(key);
+  if (begin(context.get(), algorithm, parameters) <= 0) context.reset();
+  EVP_SIGNATURE_free(algorithm);
+  return context;
+}
+
+TEST(ProviderMessages, Ed25519SignsAndVerifiesThem) {
+  const BeginMessage sign = message_function("EVP_PKEY_sign_message_init");
+  const BeginMessage verify = message_function("EVP_PKEY_verify_message_init");
+  if (sign == nullptr || verify == nullptr) GTEST_SKIP() << "libcrypto has no functions for messages";
+  const Library library;
+  Bytes signature(64), theirs(64);
+  for (const auto& [each, made] : {std::pair(&library, &signature), {&reference(), &theirs}}) {
+    const Evp<EVP_PKEY> key = each->decode(private_pem("ED25519"));
+    const Evp<EVP_PKEY_CTX> signing = begun(*each, key.get(), sign, nullptr);
+    ASSERT_NE(signing, nullptr);
+    std::size_t size = 0;
+    ASSERT_EQ(EVP_PKEY_sign(signing.get(), nullptr, &size, kMessage.data(), kMessage.size()), 1);
+    ASSERT_EQ(size, made->size());
+    ASSERT_EQ(EVP_PKEY_sign(signing.get(), made->data(), &size, kMessage.data(), kMessage.size()), 1);
+    const Evp<EVP_PKEY_CTX> verifying = begun(*each, key.get(), verify, nullptr);
+    ASSERT_NE(verifying, nullptr);
+    EXPECT_EQ(EVP_PKEY_verify(verifying.get(), made->data(), size, kMessage.data(), kMessage.size()), 1);
+    EXPECT_NE(EVP_PKEY_verify(verifying.get(), made->data(), size, kMessage.data(), 9), 1);
+    // The algorithm's name is that of the instance.
+    char instance[] = "Ed25519ctx";
+    const OSSL_PARAM other[] = {OSSL_PARAM_construct_utf8_string("instance", instance, 0),
+                                OSSL_PARAM_construct_end()};
+    EXPECT_EQ(begun(*each, key.get(), sign, other), nullptr);
+    EXPECT_NE(EVP_PKEY_CTX_set_params(signing.get(), other), 1);
+  }
+  EXPECT_EQ(signature, theirs);
+  EXPECT_EQ(library.verified(), 2U);
   ERR_clear_error();
 }
 
@@ -303,6 +386,40 @@ TEST(ProviderReferences, OfOtherContentsAreRefused) {
   }
   EXPECT_NE(library.decode(reference_of(element(0x30, named("manymod key reference", key)))), nullptr);
   ERR_clear_error();
+}
+
+/// The least number of bytes behind what has been read, at the end of each reading.
+long note_rest(BIO* bio, int operation, const char*, std::size_t, int, long, int result, std::size_t*) {
+  auto* const least = reinterpret_cast<std::size_t*>(BIO_get_callback_arg(bio));
+  if (operation == (BIO_CB_READ | BIO_CB_RETURN)) *least = std::min(*least, BIO_ctrl_pending(bio));
+  return result;
+}
+
+/// The decoders of references stop where what they read is none, as private keys are.
+TEST(ProviderReferences, OthersAreNotRead) {
+  constexpr std::size_t kBehind = 100'000;
+  const Library library;
+  for (const char* kind : {"RSA:2048", "EC:P-256", "ED25519"}) {
+    unsigned char* der = nullptr;
+    const int size = i2d_PrivateKey(reference().decode(private_pem(kind)).get(), &der);
+    Bytes bytes(der, der + size);
+    OPENSSL_free(der);
+    bytes.resize(bytes.size() + kBehind);
+    for (const Library* each : {&reference(), &library}) {
+      const Evp<BIO> bio(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
+      std::size_t rest = bytes.size();
+      BIO_set_callback_ex(bio.get(), note_rest);
+      BIO_set_callback_arg(bio.get(), reinterpret_cast<char*>(&rest));
+      EVP_PKEY* raw = nullptr;
+      OSSL_DECODER_CTX* const context = OSSL_DECODER_CTX_new_for_pkey(&raw, "DER", nullptr, nullptr,
+                                                                      EVP_PKEY_KEYPAIR, each->get(), nullptr);
+      EXPECT_EQ(OSSL_DECODER_from_bio(context, bio.get()), 1);
+      OSSL_DECODER_CTX_free(context);
+      const Evp<EVP_PKEY> key(raw);
+      EXPECT_NE(key, nullptr);
+      EXPECT_GE(rest, kBehind) << kind;
+    }
+  }
 }
 
 /// In the daemon's mode a key in a file is computed with here while there is no daemon.

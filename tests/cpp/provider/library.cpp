@@ -124,6 +124,10 @@ std::string public_pem(const std::string& private_pem) {
   return to_pem(reference().decode(private_pem).get(), false);
 }
 
+bool is_at_least(unsigned major, unsigned minor) {
+  return std::pair(OPENSSL_version_major(), OPENSSL_version_minor()) >= std::pair(major, minor);
+}
+
 std::string provider_of(EVP_PKEY* key) { return OSSL_PROVIDER_get0_name(EVP_PKEY_get0_provider(key)); }
 
 bool set_parameters(EVP_PKEY_CTX* context, const Settings& settings) {

@@ -66,6 +66,9 @@ const std::string& private_pem(const std::string& kind);
 std::string to_pem(EVP_PKEY* key, bool private_too);
 std::string public_pem(const std::string& private_pem);
 
+/// Whether libcrypto is of this version or newer.
+bool is_at_least(unsigned major, unsigned minor);
+
 /// The provider that manages a key.
 std::string provider_of(EVP_PKEY* key);
 

@@ -162,7 +162,8 @@ TEST(ProviderPublicKeys, VerifyMessagesWhoseContextsAreCopiedAndAsked) {
   EXPECT_NE(EVP_PKEY_CTX_gettable_params(of_key), nullptr);
   EXPECT_NE(EVP_PKEY_CTX_settable_params(of_key), nullptr);
   EXPECT_EQ(EVP_DigestVerifyUpdate(first.get(), kMessage.data(), 50), 1);
-  EXPECT_FALSE(set_parameters(of_key, {{"digest", "SHA1"}}));  // of a message under way
+  // The digest of a message under way is not changed: OpenSSL 3.6 ignores what older versions refuse.
+  EXPECT_EQ(set_parameters(of_key, {{"digest", "SHA1"}}), is_at_least(3, 6));
   ASSERT_EQ(EVP_MD_CTX_copy_ex(second.get(), first.get()), 1);
   for (EVP_MD_CTX* const context : {first.get(), second.get()}) {
     EXPECT_EQ(EVP_DigestVerifyUpdate(context, kMessage.data() + 50, 50), 1);

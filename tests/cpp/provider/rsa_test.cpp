@@ -110,6 +110,11 @@ TEST_P(ProviderRsa, RefusesWrongParameters) {
   EXPECT_TRUE(sign_message(library_, key_.get(), "no-such-digest", kMessage, {}, 1).empty());
   // The digest of a message under way.
   EXPECT_TRUE(sign_message(library_, key_.get(), "SHA256", kMessage, {{"digest", "SHA512"}}, 1).empty());
+  // What it has is no other.
+  for (const char* same : {"SHA256", "sha2-256"}) {
+    const Settings again = {{"digest", same}};
+    expect_valid("SHA256", sign_message(library_, key_.get(), "SHA256", kMessage, again, 1), again);
+  }
   // A signature without a private key, and one into too little room.
   const Evp<EVP_PKEY> public_here = library_.decode(public_pem(private_pem("RSA:3072")));
   EXPECT_EQ(provider_of(public_here.get()), "manymod");
@@ -244,6 +249,69 @@ TEST_P(ProviderRsa, Decrypts) {
   wrong[100] ^= 1;
   EXPECT_TRUE(decrypt(library_, key_.get(), wrong, {{"pad-mode", "oaep"}}).empty());
   ERR_clear_error();
+}
+
+/// The room that is too small does not depend on the message, nor on who computes.
+TEST_P(ProviderRsa, DecryptsIntoRoomForTheLongestMessage) {
+  const Evp<EVP_PKEY> theirs = reference().decode(private_pem("RSA:3072"));
+  for (const char* padding : {"pkcs1", "oaep", "7"}) {
+    const bool tls = std::string(padding) == "7";
+    Settings settings = {{"pad-mode", padding}};
+    if (tls) settings.emplace_back("tls-client-version", "771");
+    const Bytes ciphertext =
+        encrypt(reference(), public_.get(), Bytes(48, 3), {{"pad-mode", tls ? "pkcs1" : padding}});
+    for (const auto& [library, key] :
+         {std::pair(&library_, key_.get()), std::pair(&reference(), theirs.get())}) {
+      const Evp<EVP_PKEY_CTX> context = library->context(key);
+      ASSERT_EQ(EVP_PKEY_decrypt_init(context.get()), 1);
+      ASSERT_TRUE(set_parameters(context.get(), settings));
+      std::size_t needed = 0;
+      ASSERT_EQ(EVP_PKEY_decrypt(context.get(), nullptr, &needed, ciphertext.data(), ciphertext.size()), 1);
+      EXPECT_EQ(needed, tls ? 48U : 384U);
+      for (const std::size_t room : {needed - 1, needed}) {
+        Bytes message(needed);
+        std::size_t size = room;
+        const int done =
+            EVP_PKEY_decrypt(context.get(), message.data(), &size, ciphertext.data(), ciphertext.size());
+        EXPECT_EQ(done > 0, room == needed) << padding;
+      }
+    }
+  }
+  ERR_clear_error();
+}
+
+/// OpenSSL 3.2 and newer derive the message in place of an invalid padding as manymod does, so that none
+/// tells who has computed.
+TEST_P(ProviderRsa, RejectsAsTheDefaultProvider) {
+  if (!is_at_least(3, 2)) GTEST_SKIP() << "libcrypto does not reject implicitly";
+  const Evp<EVP_PKEY> theirs = reference().decode(private_pem("RSA:3072"));
+  const std::size_t before = library_.computed();
+  for (std::uint8_t i = 1; i <= 4; ++i) {
+    const Bytes bad(384, i);
+    EXPECT_EQ(decrypt(library_, key_.get(), bad, {}), decrypt(reference(), theirs.get(), bad, {}));
+  }
+  EXPECT_EQ(library_.computed(), before + 4);
+}
+
+/// Also single requests, which are the default provider's with keys of 2048 bits, and without the daemon.
+TEST_P(ProviderRsa, DecryptionNeverReportsPadding) {
+  const Evp<EVP_PKEY> to = reference().decode(public_pem(private_pem("RSA:2048")));
+  const Bytes message(48, 3);
+  const Bytes good = encrypt(reference(), to.get(), message, {});
+  for (const char* settings : {"", "mode = daemon\nsocket = /nonexistent/signd.sock\npatience_ms = 1"}) {
+    const Library library(GetParam(), settings);
+    const Evp<EVP_PKEY> key = library.decode(private_pem("RSA:2048"));
+    EXPECT_EQ(decrypt(library, key.get(), good, {}), message);
+    for (std::uint8_t i = 1; i <= 4; ++i) {
+      const Bytes bad(256, i);
+      const Evp<EVP_PKEY_CTX> context = library.context(key.get());
+      Bytes synthetic(256);
+      std::size_t size = synthetic.size();
+      ASSERT_EQ(EVP_PKEY_decrypt_init(context.get()), 1);
+      EXPECT_EQ(EVP_PKEY_decrypt(context.get(), synthetic.data(), &size, bad.data(), bad.size()), 1);
+      EXPECT_EQ(decrypt(library, key.get(), bad, {}), Bytes(synthetic.data(), synthetic.data() + size));
+    }
+  }
 }
 
 TEST_P(ProviderRsa, DecryptsWithLabels) {
