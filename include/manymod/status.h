@@ -63,7 +63,7 @@ typedef enum mm_status {
   MM_ERR_UNKNOWN_DEVICE = 72,   /**< there is no such device, or no device of that kind was found */
   MM_ERR_INTERNAL = 73,         /**< a bug in manymod */
   MM_ERR_TUNING = 74,           /**< a tuning file is missing or malformed; mm_last_error() names the line */
-  MM_ERR_DEVICE = 75,      /**< a CUDA device or its driver failed; mm_last_error() names the driver call */
+  MM_ERR_DEVICE = 75,      /**< a GPU or its driver failed; mm_last_error() names the driver call */
   MM_ERR_UNSUPPORTED = 76, /**< this build lacks a component, which mm_last_error() names */
   MM_ERR_KEY = 77,         /**< the key or curve is not usable; mm_last_error() gives the reason */
   MM_ERR_CRYPTO = 78,      /**< libcrypto failed; mm_last_error() names the function */

@@ -9,11 +9,15 @@
 
 namespace manymod {
 
-/// The object that `pointer` points to. `what` is its name in the message.
-/// @throws StatusError MM_ERR_NULL
+/// `what` is the pointer's name in the message. @throws StatusError MM_ERR_NULL
+inline void check_not_null(const void* pointer, const char* what) {
+  if (pointer == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");
+}
+
+/// The object that `pointer` points to. @throws StatusError MM_ERR_NULL
 template <class T>
 T& required(T* pointer, const char* what) {
-  if (pointer == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");
+  check_not_null(pointer, what);
   return *pointer;
 }
 

@@ -59,7 +59,7 @@ constexpr std::array<StatusText, 41> kStatusTexts{{
     {MM_ERR_UNKNOWN_DEVICE, "MM_ERR_UNKNOWN_DEVICE", "there is no such device"},
     {MM_ERR_INTERNAL, "MM_ERR_INTERNAL", "internal error: a bug in manymod"},
     {MM_ERR_TUNING, "MM_ERR_TUNING", "a tuning file is missing or malformed"},
-    {MM_ERR_DEVICE, "MM_ERR_DEVICE", "a CUDA device or its driver failed"},
+    {MM_ERR_DEVICE, "MM_ERR_DEVICE", "a GPU or its driver failed"},
     {MM_ERR_UNSUPPORTED, "MM_ERR_UNSUPPORTED", "this build lacks what the function needs"},
     {MM_ERR_KEY, "MM_ERR_KEY", "no usable key or curve"},
     {MM_ERR_CRYPTO, "MM_ERR_CRYPTO", "libcrypto failed"},

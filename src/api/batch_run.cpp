@@ -62,7 +62,9 @@ mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch&
 }
 
 mm_status summarised(const Job& job, bool completed) {
-  return fail_items(completed, job.result.count, all_ok(job) ? FailedItems() : zero_failed_items(job));
+  const FailedItems failed = all_ok(job) ? FailedItems() : zero_failed_items(job);
+  // Without failed items a request to stop came too late for the last ones.
+  return fail_items(completed || failed.count == 0, job.result.count, failed);
 }
 
 }  // namespace manymod

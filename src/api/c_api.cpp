@@ -12,6 +12,7 @@
 #include "abi/struct_size.hpp"
 #include "api/fixed_base.hpp"
 #include "api/plan.hpp"
+#include "core/published_once.hpp"
 #include "dispatch/devices.hpp"
 #include "dispatch/selection.hpp"
 #include "exec/executor.hpp"
@@ -38,15 +39,22 @@ struct VariantTexts {
   const VariantTexts* previous;  // keeps it reachable, so that it does not count as leaked
 };
 
+// Of one variant, the latest ones.
+struct LatestTexts {
+  mutable std::atomic<const VariantTexts*> texts{nullptr};
+};
+
 // Of the variant at that place of the registry. A reason may change while the process runs: a GPU's compiler
 // turns out to be wrong, for instance.
 const VariantTexts& variant_texts(std::size_t index) {
   // Atomics, not a mutex: a child that is forked while another thread holds a mutex can never lock it.
-  static auto& latest_of = *new std::vector<std::atomic<const VariantTexts*>>(manymod::registry().size());
+  static constinit manymod::PublishedForever<std::vector<LatestTexts>> latest_of;
   const manymod::Variant& variant = manymod::registry()[index];
   std::string reason =
       manymod::hardware_obstacle(variant, manymod::devices_for(manymod::device_option(variant.backend)));
-  std::atomic<const VariantTexts*>& latest = latest_of[index];
+  const std::vector<LatestTexts>& all = *latest_of.get(
+      [] { return std::make_unique<const std::vector<LatestTexts>>(manymod::registry().size()); });
+  std::atomic<const VariantTexts*>& latest = all[index].texts;
   const VariantTexts* texts = latest.load();
   while (texts == nullptr || texts->reason != reason) {
     auto next =

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "abi/enum_value.hpp"
+#include "abi/items.hpp"
 #include "core/status_error.hpp"
 #include "core/thread_pool.hpp"
 
@@ -76,29 +77,19 @@ BatchResult checked_result(const mm_result& result, std::size_t count) {
   return {result.limbs, count, result.width, stride, result.negative};
 }
 
-// A range of addresses [begin, end). Integers, as the order of pointers into different arrays is unspecified.
-struct Range {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-};
-
-Range byte_range(const void* data, std::size_t bytes) {
-  if (data == nullptr) return {};
-  const auto begin = reinterpret_cast<std::uintptr_t>(data);
-  return {begin, begin + bytes};
+ByteSpan byte_range(const void* data, std::size_t bytes) {
+  return {static_cast<const std::uint8_t*>(data), data == nullptr ? 0 : bytes};
 }
 
-bool overlap(const Range& a, const Range& b) { return a.begin < b.end && b.begin < a.end; }
-
-Range limb_range(const BatchView& view) {
+ByteSpan limb_range(const BatchView& view) {
   return byte_range(view.limbs, extent_bytes(view.count, view.width, view.stride));
 }
 
-Range limb_range(const BatchResult& result) {
+ByteSpan limb_range(const BatchResult& result) {
   return byte_range(result.limbs, extent_bytes(result.count, result.width, result.stride));
 }
 
-Range sign_range(const BatchView& view) { return byte_range(view.negative, view.count); }
+ByteSpan sign_range(const BatchView& view) { return byte_range(view.negative, view.count); }
 
 // Whether the two batches are disjoint column blocks of one table: they have the same stride, and their limbs
 // do not overlap in any row.
@@ -117,7 +108,7 @@ bool interleaved(const BatchView& view, const BatchResult& result) {
 }
 
 struct Outputs {
-  Range limbs, signs, statuses;
+  ByteSpan limbs, signs, statuses;
 };
 
 // Reject outputs that overlap an operand. With `may_alias`, result item i may replace operand item i and no
@@ -126,8 +117,8 @@ void check_overlap(const BatchView& view, const Job& job, const Outputs& outputs
                    const std::string& what) {
   if (view.limbs == nullptr) return;
   const BatchResult& result = job.result;
-  const Range limbs = limb_range(view);
-  const Range signs = sign_range(view);
+  const ByteSpan limbs = limb_range(view);
+  const ByteSpan signs = sign_range(view);
   const bool same_count = may_alias && view.count == result.count;
   const bool same_limbs =
       same_count && view.limbs == result.limbs && view.width == result.width && view.stride == result.stride;

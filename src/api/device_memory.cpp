@@ -11,6 +11,7 @@
 
 #include "abi/enum_value.hpp"
 #include "abi/last_error.hpp"
+#include "abi/required.hpp"
 #include "core/status_error.hpp"
 #include "dispatch/devices.hpp"
 #include "gpu/buffer.hpp"
@@ -53,7 +54,7 @@ class Allocations {
 // The backend of the devices that the C ABI addresses by an index alone (mm_call.device_index).
 constexpr Backend kBackend = Backend::cuda;
 
-std::string device_name(unsigned index) { return "cuda:" + std::to_string(index); }
+std::string device_name(unsigned index) { return device_option(kBackend, index); }
 
 void copy(gpu::Device& device, void* to, const void* from, std::size_t bytes, mm_copy_direction direction) {
   const std::unique_ptr<gpu::Stream> stream = device.borrow_stream(nullptr);
@@ -81,14 +82,10 @@ mm_copy_direction checked_direction(const mm_copy_direction& direction) {
   throw StatusError(MM_ERR_ARGUMENT, "direction " + std::to_string(value) + " is not a copy direction");
 }
 
-void check_not_null(const void* pointer, const char* what) {
-  if (pointer == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");
-}
-
 }  // namespace
 
 gpu::Device& checked_device(unsigned index) {
-  const std::span<const Device> all = devices_for("cuda");
+  const std::span<const Device> all = devices_for(device_option(kBackend));
   const auto found = std::find_if(all.begin(), all.end(), [index](const Device& device) {
     return device.backend == kBackend && device.index == index;
   });

@@ -8,6 +8,7 @@
 #include "api/checks.hpp"
 #include "core/status_error.hpp"
 #include "exec/progress.hpp"
+#include "repr/copied.hpp"
 
 namespace manymod {
 namespace {
@@ -26,23 +27,8 @@ std::size_t checked_exponent_bits(std::size_t bits) {
                                          std::to_string(kMaxCombExponentBits));
 }
 
-limbs::Buffer copied(const BatchView& view) {
-  limbs::Buffer copy(view.width);
-  const std::span<const Limb> value = view.magnitude(0);
-  std::copy(value.begin(), value.end(), copy.data());
-  return copy;
-}
-
 std::uint8_t is_negative(const mm_view& view) {
   return view.negative != nullptr && view.negative[0] != 0 ? 1 : 0;
-}
-
-limbs::Buffer normalized(const BatchView& view) {
-  const std::span<const Limb> padded = view.magnitude(0);
-  const std::span<const Limb> value = padded.first(limbs::normalized_size_var(padded));
-  limbs::Buffer copy(value.size());
-  std::copy(value.begin(), value.end(), copy.data());
-  return copy;
 }
 
 ModulusClass checked_class(std::span<const Limb> modulus, TimingClass timing) {
@@ -71,11 +57,11 @@ void prepare_observed(const Progress& progress, Prepare&& prepare) {
 
 FixedBase::FixedBase(const mm_fixed_base_options& options, const mm_view& base, const mm_view& modulus)
     : timing_(checked_timing(options.timing)),
-      base_(copied(checked_single(base, "base"))),
+      base_(limbs::copied(checked_single(base, "base").magnitude(0))),
       base_negative_(is_negative(base)),
       exponent_bits_(checked_exponent_bits(options.exponent_bits)),
       threads_(checked_threads(options.threads)),
-      modulus_(normalized(checked_single(modulus, "modulus"))),
+      modulus_(limbs::normalized_var(checked_single(modulus, "modulus").magnitude(0))),
       negative_(is_negative(modulus)),
       has_signs_(modulus.negative != nullptr),
       modulus_class_(checked_class(magnitude(), timing_)),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/modulus_cache.hpp"
 
-#include <algorithm>
 #include <thread>
+
+#include "repr/copied.hpp"
 
 namespace manymod {
 namespace {
@@ -23,11 +24,9 @@ std::unique_lock<std::mutex> lock_without_waiting(std::mutex& mutex) {
 
 CachedModulus::CachedModulus(const EngineSet& engines, std::span<const Limb> modulus,
                              std::size_t modulus_bits, Operation op, TimingClass timing)
-    : value_(modulus.size()),
-      class_(classify_modulus(modulus, modulus_bits, timing)),
-      prepared_(engines, value(), op, timing) {
-  std::copy(modulus.begin(), modulus.end(), value_.data());
-}
+    : value_(limbs::normalized_var(modulus)),
+      class_(classify_modulus(value(), modulus_bits, timing)),
+      prepared_(engines, value(), op, timing) {}
 
 bool CachedModulus::is(std::span<const Limb> modulus) const {
   const std::span<const Limb> own = value();

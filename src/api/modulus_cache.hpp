@@ -15,7 +15,7 @@ namespace manymod {
 /// A shared modulus, its class and its precomputed data, kept from call to call.
 class CachedModulus {
  public:
-  /// `modulus`: limbs without leading zero limbs.
+  /// `modulus`: memory that others may write to meanwhile. What is classified and computed with is a copy.
   CachedModulus(const EngineSet& engines, std::span<const Limb> modulus, std::size_t modulus_bits,
                 Operation op, TimingClass timing);
 

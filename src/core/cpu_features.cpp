@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cpu_features.hpp"
+
 #include "core/environment.hpp"
+#include "core/published_once.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -199,8 +202,8 @@ std::string cpu_feature_names(CpuFeatures features) {
 }
 
 const CpuInfo& cpu_info() {
-  static const CpuInfo info = probe();
-  return info;
+  static constinit PublishedForever<CpuInfo> info;
+  return *info.get([] { return std::make_unique<const CpuInfo>(probe()); });
 }
 
 unsigned usable_cpu_count() {

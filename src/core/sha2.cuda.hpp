@@ -10,7 +10,6 @@
 
 #include <cstdint>
 
-#include "core/device_call.hpp"
 #include "core/portable.hpp"
 
 namespace manymod::sha2 {

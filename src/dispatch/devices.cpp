@@ -64,7 +64,7 @@ Device cpu_device() {
 
 Device device_of(const gpu::Backend& backend, unsigned index, gpu::DeviceDescription description) {
   Device device;
-  device.name = std::string(backend.name()) + ":" + std::to_string(index);
+  device.name = device_option(backend.id(), index);
   device.model = std::move(description.model);
   device.backend = backend.id();
   device.index = index;
@@ -184,6 +184,10 @@ const char* backend_title(Backend backend) {
 
 const char* device_option(Backend backend) {
   return backend == Backend::cpu ? "cpu" : gpu_backend(backend).name();
+}
+
+std::string device_option(Backend backend, unsigned index) {
+  return std::string(device_option(backend)) + ":" + std::to_string(index);
 }
 
 std::optional<Backend> backend_of_option(std::string_view option) {

@@ -62,6 +62,8 @@ const GpuSupport& gpu_support(Backend backend);
 const char* backend_title(Backend backend);
 /// The device option that names all devices of the backend: "opencl".
 const char* device_option(Backend backend);
+/// The one that names one of its devices, as Device::name does: "opencl:1".
+std::string device_option(Backend backend, unsigned index);
 /// The GPU backend that a device option begins with the name of: OpenCL for "opencl" and "opencl:1". Nothing
 /// for any other text, and for a number that is none.
 std::optional<Backend> backend_of_option(std::string_view option);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/registry.hpp"
 
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/published_once.hpp"
 #include "modmul/cios32/variants.opencl.hpp"
 #include "modmul/cox_rower/variants.cuda.hpp"
 #include "modmul/division32/variants.cuda.hpp"
@@ -24,7 +29,8 @@
 namespace manymod {
 
 std::span<const Variant> registry() {
-  static const std::vector<Variant> variants = [] {
+  static constinit PublishedForever<std::vector<Variant>> variants;
+  return *variants.get([] {
     std::vector<Variant> rows;
     scalar64::register_variants(rows);
     ifma52::register_variants(rows);
@@ -40,9 +46,8 @@ std::span<const Variant> registry() {
           dpf52::opencl_forms(), cios32::opencl_forms(), rns_float::opencl_forms()}) {
       gpu::add_variants(forms, rows);
     }
-    return rows;
-  }();
-  return variants;
+    return std::make_unique<const std::vector<Variant>>(std::move(rows));
+  });
 }
 
 std::string current_variant_name(std::string_view name) {

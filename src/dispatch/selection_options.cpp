@@ -28,7 +28,7 @@ Selection SelectionOptions::select() const { return select_variants(request_on(d
 Selection SelectionOptions::select_on_gpu(unsigned device_index) const {
   if (for_cpu()) return select_variants(request_on("cpu"));
   try {
-    return select_variants(request_on("cuda:" + std::to_string(device_index)));
+    return select_variants(request_on(device_option(Backend::cuda, device_index)));
   } catch (const StatusError& error) {
     if (forced_ || error.status() != MM_ERR_UNUSABLE_VARIANT) throw;
     return select_variants(request_on("cpu"));

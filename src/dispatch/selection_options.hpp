@@ -26,6 +26,7 @@ class SelectionOptions {
     request_.shared_modulus = shared_modulus;
     apply_forced_variant(request_, options.variant);
     if (request_.forced) forced_ = current_variant_name(*request_.forced);
+    request_.forced.reset();  // the caller's text may end before this object
   }
 
   /// The variants for calls on arrays in host memory.

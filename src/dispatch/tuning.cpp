@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/environment.hpp"
+#include "core/published_once.hpp"
 #include "core/status_error.hpp"
 #include "dispatch/tuning_files.hpp"
 
@@ -92,8 +93,8 @@ TuningTable table_of_file(const std::string& path) {
 }  // namespace
 
 const TuningTable& shipped_tuning() {
-  static const TuningTable table = embedded_table();
-  return table;
+  static constinit PublishedForever<TuningTable> table;
+  return *table.get([] { return std::make_unique<const TuningTable>(embedded_table()); });
 }
 
 const TuningTable& tuning_table() {

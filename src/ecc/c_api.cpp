@@ -8,6 +8,7 @@
 #include "abi/job.hpp"
 #include "abi/last_error.hpp"
 #include "abi/required.hpp"
+#include "core/published_once.hpp"
 #include "crypto/libcrypto.hpp"
 #include "ecc/call.hpp"
 #include "ecc/curve.hpp"
@@ -37,16 +38,15 @@ using manymod::required;
 using manymod::required_struct;
 
 const std::vector<mm_ecc_curve>& named_curves() {
-  // Never destroyed: destructors of the caller's own static objects may still use them.
-  static const auto* const all = [] {
-    auto* const curves = new std::vector<mm_ecc_curve>;
+  static constinit manymod::PublishedForever<std::vector<mm_ecc_curve>> all;
+  return *all.get([] {
+    auto curves = std::make_unique<std::vector<mm_ecc_curve>>();
     for (const manymod::ecc::Curve& curve : manymod::ecc::named_curves()) {
       // They live as long as the process: nothing to delete.
       curves->push_back({std::shared_ptr<const manymod::ecc::Curve>(&curve, [](const auto*) {}), true});
     }
     return curves;
-  }();
-  return *all;
+  });
 }
 
 const mm_ecc_curve* curve_with_id(manymod::ecc::CurveId id) {

@@ -5,7 +5,9 @@
 // (brainpool); EIP-196 (BN254); draft-irtf-cfrg-pairing-friendly-curves (BLS12-381); RFC 7748 (X25519, X448);
 // RFC 8032 (Ed25519, Ed448). tests/cpp/ecc/curves_test.cpp checks them.
 #include <array>
+#include <memory>
 
+#include "core/published_once.hpp"
 #include "ecc/curve.hpp"
 #include "ecc/hex.hpp"
 #include "ecc/hex_curves.hpp"
@@ -166,9 +168,8 @@ Curves parse_curves() {
 }  // namespace
 
 std::span<const Curve> named_curves() {
-  // Never destroyed: threads of the library may still use it when the process exits.
-  static const auto* const curves = new const Curves(parse_curves());
-  return *curves;
+  static constinit PublishedForever<Curves> curves;
+  return *curves.get([] { return std::make_unique<const Curves>(parse_curves()); });
 }
 
 const Curve& named_curve(CurveId id) { return named_curves()[static_cast<std::size_t>(id)]; }

@@ -2,8 +2,10 @@
 #include "ecc/variants.hpp"
 
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include "core/published_once.hpp"
 #include "ecc/cuda/variants.cuda.hpp"
 #include "ecc/lanes/variants.hpp"
 #include "ecc/opencl/variants.opencl.hpp"
@@ -12,17 +14,16 @@
 namespace manymod::ecc {
 
 std::span<const Variant> variants() {
-  // Never destroyed: threads of the library may still use it when the process exits.
-  static const auto* const all = [] {
-    auto* const list = new std::vector<Variant>;
+  static constinit PublishedForever<std::vector<Variant>> all;
+  return *all.get([] {
+    auto list = std::make_unique<std::vector<Variant>>();
     // One line a backend, fastest first; the last one computes on every curve.
     list->push_back(cuda::variant());
     for (const Variant& variant : lanes::variants()) list->push_back(variant);
     list->push_back(opencl::variant());
     list->push_back(scalar64::variant());
     return list;
-  }();
-  return *all;
+  });
 }
 
 const Variant* find_variant(const char* name) {

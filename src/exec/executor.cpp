@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 #include "core/cpu_features.hpp"
@@ -45,12 +47,15 @@ bool execute_on_pool(std::span<const WorkPart> parts, unsigned threads, const St
                      const ChunkBody& body) {
   const std::vector<Chunk> chunks = cut_chunks(parts, threads);
   std::atomic<bool> stop{false};
+  const std::size_t items = std::transform_reduce(parts.begin(), parts.end(), std::size_t{0}, std::plus(),
+                                                  [](const WorkPart& part) { return part.items; });
   std::atomic<std::size_t> done{0};
   bool stopped = false;
   Tick tick;
   if (wants_stop) {
     tick = [&] {
-      stopped = wants_stop(done.load(std::memory_order_relaxed));
+      const std::size_t now = done.load(std::memory_order_relaxed);
+      stopped = wants_stop(now) && now < items;  // there is nothing left to stop
       return stopped;
     };
   }

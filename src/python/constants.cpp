@@ -24,13 +24,9 @@ nb::tuple operation_names() {
   return nb::tuple(names);
 }
 
-}  // namespace
-
-void bind_constants(nb::module_& module) {
-  module.attr("OPERATIONS") = operation_names();
-  module.attr("MAX_THREADS") = kMaxThreads;
 #define CONSTANT(name) module.attr(#name) = static_cast<long long>(name)
-  CONSTANT(MM_MAX_MODULUS_BITS);
+
+void bind_statuses(nb::module_& module) {
   CONSTANT(MM_OK);
   CONSTANT(MM_ITEM_ZERO_MODULUS);
   CONSTANT(MM_ITEM_NOT_INVERTIBLE);
@@ -71,9 +67,27 @@ void bind_constants(nb::module_& module) {
   CONSTANT(MM_ERR_CRYPTO);
   CONSTANT(MM_ERR_FULL);
   CONSTANT(MM_ERR_CLOSED);
-  CONSTANT(MM_MODULUS_EACH);
-  CONSTANT(MM_MODULUS_SHARED);
+}
+
+void bind_hashes(nb::module_& module) {
   CONSTANT(MM_HASH_NONE);
+  CONSTANT(MM_SHA1);
+  CONSTANT(MM_SHA224);
+  CONSTANT(MM_SHA256);
+  CONSTANT(MM_SHA384);
+  CONSTANT(MM_SHA512);
+  CONSTANT(MM_SHA512_224);
+  CONSTANT(MM_SHA512_256);
+  CONSTANT(MM_SHA3_224);
+  CONSTANT(MM_SHA3_256);
+  CONSTANT(MM_SHA3_384);
+  CONSTANT(MM_SHA3_512);
+  CONSTANT(MM_SHAKE128);
+  CONSTANT(MM_SHAKE256);
+  CONSTANT(MM_SM3);
+}
+
+void bind_rsa(nb::module_& module) {
   CONSTANT(MM_RSA_MIN_BITS);
   CONSTANT(MM_RSA_MAX_BITS);
   CONSTANT(MM_RSA_EXPONENT_BITS);
@@ -91,23 +105,12 @@ void bind_constants(nb::module_& module) {
   CONSTANT(MM_RSA_PKCS1V15);
   CONSTANT(MM_RSA_PSS);
   CONSTANT(MM_RSA_OAEP);
-  CONSTANT(MM_SHA1);
-  CONSTANT(MM_SHA224);
-  CONSTANT(MM_SHA256);
-  CONSTANT(MM_SHA384);
-  CONSTANT(MM_SHA512);
-  CONSTANT(MM_SHA512_224);
-  CONSTANT(MM_SHA512_256);
-  CONSTANT(MM_SHA3_224);
-  CONSTANT(MM_SHA3_256);
-  CONSTANT(MM_SHA3_384);
-  CONSTANT(MM_SHA3_512);
-  CONSTANT(MM_SHAKE128);
-  CONSTANT(MM_SHAKE256);
-  CONSTANT(MM_SM3);
   CONSTANT(MM_RSA_SALT_DIGEST);
   CONSTANT(MM_RSA_SALT_AUTO);
   CONSTANT(MM_RSA_SALT_MAX);
+}
+
+void bind_ecc(nb::module_& module) {
   CONSTANT(MM_ECC_WEIERSTRASS);
   CONSTANT(MM_ECC_EDWARDS);
   CONSTANT(MM_ECC_MONTGOMERY);
@@ -141,7 +144,22 @@ void bind_constants(nb::module_& module) {
   CONSTANT(MM_ECC_UNCOMPRESSED);
   CONSTANT(MM_ECC_COMPRESSED);
   CONSTANT(MM_ECC_X_ONLY);
-#undef CONSTANT
 }
+
+}  // namespace
+
+void bind_constants(nb::module_& module) {
+  module.attr("OPERATIONS") = operation_names();
+  module.attr("MAX_THREADS") = kMaxThreads;
+  CONSTANT(MM_MAX_MODULUS_BITS);
+  CONSTANT(MM_MODULUS_EACH);
+  CONSTANT(MM_MODULUS_SHARED);
+  bind_statuses(module);
+  bind_hashes(module);
+  bind_rsa(module);
+  bind_ecc(module);
+}
+
+#undef CONSTANT
 
 }  // namespace manymod::python

@@ -13,7 +13,6 @@
 
 #include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
-#include "core/device_call.hpp"
 #include "core/portable.hpp"
 #include "ecc/cuda/any_group.cuda.hpp"
 #include "ecc/cuda/decoding.cuda.hpp"

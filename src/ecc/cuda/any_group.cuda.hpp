@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/device_call.hpp"
 #include "core/portable.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"

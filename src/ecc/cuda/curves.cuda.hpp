@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/device_call.hpp"
+#include "core/portable.hpp"
 #include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/single_thread.cuda.hpp"
 #include "ecc/formulas/jacobian.hpp"

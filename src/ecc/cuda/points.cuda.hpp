@@ -12,7 +12,6 @@
 #include <cstdint>
 
 #include "arch/cuda/opaque.cuda.hpp"
-#include "core/device_call.hpp"
 #include "core/portable.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
 #include "ecc/cuda/digits.cuda.hpp"

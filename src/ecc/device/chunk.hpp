@@ -56,7 +56,8 @@ class Chunk {
   T* room(std::size_t bytes) {
     return static_cast<T*>(take(bytes * count_));
   }
-  /// The same for rows of `limbs` limbs, or bytes, which finish() copies to the call's arrays; null: nowhere.
+  /// The same for rows of `limbs` limbs, or bytes, which store_results() copies to the call's arrays; null:
+  /// nowhere.
   RowsOut result(Limb* to, std::size_t limbs);
   std::uint8_t* result(std::uint8_t* to);
   /// Enqueues the copy of bytes, which may become a result as well.

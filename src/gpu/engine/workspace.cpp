@@ -9,6 +9,7 @@ namespace manymod::gpu {
 
 Workspaces::Lease::Lease(Workspaces& from) : from_(from), exceptions_(std::uncaught_exceptions()) {
   from_.take_place();
+  freed_before_ = from_.freed_.load();
   try {
     workspace_ = from_.take();
   } catch (...) {
@@ -30,8 +31,9 @@ bool Workspaces::Lease::make_room() {
   const std::lock_guard lock(from_.mutex_);
   freed.swap(from_.idle_);
   const std::size_t others = from_.in_use_ - 1;
-  if (others == 0) return !freed.empty();
+  if (others == 0) return !freed.empty() || from_.freed_.load() != freed_before_;
   from_.places_ = std::min(from_.places_, others);
+  from_.uses_ = 0;
   return true;
 }
 
@@ -53,9 +55,13 @@ void Workspaces::free_place() {
   {
     const std::lock_guard lock(mutex_);
     --in_use_;
+    if (places_ < most_ && ++uses_ == kUsesPerPlace) {
+      ++places_;
+      uses_ = 0;
+    }
+    freed_.fetch_add(1);
   }
-  freed_.fetch_add(1);
-  freed_.notify_one();
+  freed_.notify_all();  // there may be two places now
 }
 
 std::unique_ptr<Workspace> Workspaces::take() {

@@ -87,6 +87,10 @@ class Workspace {
 class Workspaces {
  public:
   static constexpr std::size_t kInFlight = 4;
+  /// After memory was short, one place more is tried each time that so many uses have not been short of it.
+  /// More than are ever in flight: workspaces that all fail at the same time then take turns, and do not fail
+  /// forever.
+  static constexpr std::size_t kUsesPerPlace = 32;
 
   /// `in_flight`: how many may be in use at a time.
   explicit Workspaces(Device& device, std::size_t in_flight = kInFlight)
@@ -106,13 +110,15 @@ class Workspaces {
     Workspace& operator*() const { return *workspace_; }
 
     /// After out_of_memory: frees this workspace and the idle ones.
-    /// @return whether a second attempt may find more memory: some workspaces were idle, or others are in
-    /// use, whose number is limited further from now on
+    /// @return whether a second attempt may find more memory: some workspaces were idle, other
+    /// leases have ended since this one began, or there are others, whose number is limited further for
+    /// kUsesPerPlace uses
     bool make_room();
 
    private:
     Workspaces& from_;
     const int exceptions_;
+    std::uint32_t freed_before_ = 0;  ///< freed_ when it began
     std::unique_ptr<Workspace> workspace_;
   };
 
@@ -139,12 +145,13 @@ class Workspaces {
 
   Device& device_;
   std::mutex mutex_;
-  /// Counts freed places. Not a condition variable: its destructor would wait in a forked child for threads
-  /// of the parent.
+  /// Counts freed places, under the mutex; is waited for without it. Not a condition variable: its destructor
+  /// would wait in a forked child for threads of the parent.
   std::atomic<std::uint32_t> freed_{0};
   const std::size_t most_;
   std::size_t places_;      ///< workspaces that may be in use together, >= 1 and <= most_
   std::size_t in_use_ = 0;  ///< <= places_, or <= an earlier value of places_
+  std::size_t uses_ = 0;    ///< that ended since places_ changed
   std::vector<std::unique_ptr<Workspace>> idle_;
 };
 

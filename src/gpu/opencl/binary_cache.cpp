@@ -21,6 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "manymod1";  // the last character changes with the format
+constexpr std::size_t kNameDigits = 2 * sizeof(Sha256Digest);
+
+// The names of all files of a cache: a key's digits and an ending.
+std::string name_of(const Sha256Digest& key, const char* ending) { return hex_text(key) + "." + ending; }
+
+// Whether a file of that name is the cache's: the folder, which its user chooses, may have others.
+bool is_name(std::string_view name) {
+  return name.find_first_not_of("0123456789abcdef") == kNameDigits && name[kNameDigits] == '.';
+}
 
 class File {
  public:
@@ -127,7 +136,7 @@ std::optional<std::vector<std::uint8_t>> BinaryCache::load(const Sha256Digest& k
 
 void BinaryCache::store(const Sha256Digest& key, std::span<const std::uint8_t> binary) const {
   if (folder_.empty() || !make_private(folder_)) return;
-  std::string temporary = (folder_ / "new.XXXXXX").string();
+  std::string temporary = (folder_ / name_of(key, "XXXXXX")).string();
   const File written(mkostemp(temporary.data(), O_CLOEXEC));  // with access for the owner alone
   if (written.descriptor() < 0) return;
   const bool complete = written.write_all(bytes_of(kMagic)) && written.write_all(seal(key, binary)) &&
@@ -135,6 +144,8 @@ void BinaryCache::store(const Sha256Digest& key, std::span<const std::uint8_t> b
   if (!complete || rename(temporary.c_str(), file(key).c_str()) != 0) unlink(temporary.c_str());
   trim();
 }
+
+fs::path BinaryCache::file(const Sha256Digest& key) const { return folder_ / name_of(key, "bin"); }
 
 void BinaryCache::remove(const Sha256Digest& key) const {
   if (!folder_.empty()) unlink(file(key).c_str());
@@ -149,6 +160,7 @@ void BinaryCache::trim() const {
   std::vector<Entry> entries;
   std::error_code failure;
   for (fs::directory_iterator at(folder_, failure), end; !failure && at != end; at.increment(failure)) {
+    if (!is_name(at->path().filename().native())) continue;
     std::error_code gone;  // another process may remove files, too
     const fs::file_time_type used = at->last_write_time(gone);
     const std::uintmax_t bytes = gone ? 0 : at->file_size(gone);

@@ -17,7 +17,8 @@ namespace manymod::opencl {
 
 class BinaryCache {
  public:
-  /// Most files, and most bytes of all of them; the least recently used ones are removed.
+  /// Most files, and most bytes of all of them; the least recently used ones are removed. Files that the
+  /// cache did not make are neither counted nor removed.
   static constexpr std::size_t kMostFiles = 1000;
   static constexpr std::uintmax_t kMostBytes = std::uintmax_t{512} << 20;
 
@@ -36,9 +37,7 @@ class BinaryCache {
  private:
   std::filesystem::path folder_;
 
-  [[nodiscard]] std::filesystem::path file(const Sha256Digest& key) const {
-    return folder_ / (hex_text(key) + ".bin");
-  }
+  [[nodiscard]] std::filesystem::path file(const Sha256Digest& key) const;
   void trim() const;
 };
 

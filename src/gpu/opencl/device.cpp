@@ -121,10 +121,13 @@ void Device::finish_all() noexcept {
 void* Device::allocate(gpu::MemoryKind kind, std::size_t bytes) {
   if (kind == gpu::MemoryKind::pinned) return allocate_pinned(bytes);
   const MemoryHandle memory = create(api().create_buffer, context_, kMemoryReadWrite, bytes, nullptr);
-  void* const address = memory_.add(memory, bytes);
-  if (address != nullptr) return address;
-  release(api().release_memory, memory);
-  throw DriverError(Fault::out_of_memory, static_cast<int>(index()), "this process has no more addresses");
+  try {
+    if (void* const address = memory_.add(memory, bytes)) return address;
+    throw DriverError(Fault::out_of_memory, static_cast<int>(index()), "this process has no more addresses");
+  } catch (...) {
+    release(api().release_memory, memory);
+    throw;
+  }
 }
 
 // Drivers page-lock the memory that they allocate on the host, where that makes copies faster.

@@ -32,10 +32,8 @@ using Info = std::uint32_t;      // cl_platform_info, cl_device_info, ..
 using Bool = std::uint32_t;      // cl_bool
 
 inline constexpr Status kSuccess = 0;
-inline constexpr Status kDeviceNotFound = -1;
 inline constexpr Status kPlatformNotFound = -1001;  // of cl_khr_icd
 
-inline constexpr Info kPlatformVersion = 0x0901;
 inline constexpr Info kPlatformName = 0x0902;
 
 inline constexpr Bits kDeviceTypeCpu = 1u << 1;

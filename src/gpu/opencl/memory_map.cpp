@@ -16,11 +16,16 @@ MemoryMap::~MemoryMap() {
 }
 
 void* MemoryMap::add(MemoryHandle memory, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
   void* const address =
       mmap(nullptr, bytes + 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return nullptr;
-  const std::lock_guard lock(mutex_);
-  ranges_.emplace(number_of(address), Range{memory, bytes});
+  try {
+    ranges_.emplace(number_of(address), Range{memory, bytes});
+  } catch (...) {
+    munmap(address, bytes + 1);
+    throw;
+  }
   return address;
 }
 

@@ -45,8 +45,8 @@ KernelHandle ProgramBuilder::kernel(const gpu::KernelId& id) const {
   const ProgramHandle program = build(how);
   Status status = kSuccess;
   const KernelHandle kernel = api_.create_kernel(program, id.name.c_str(), &status);
+  api_.release_program(program);  // a kernel keeps it
   check(api_.create_kernel.name(), status);
-  api_.release_program(program);  // the kernel keeps it
   return kernel;
 }
 

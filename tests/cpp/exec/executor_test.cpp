@@ -88,6 +88,20 @@ TEST(Executor, AStopReachesChunksAndEndsTheRun) {
   EXPECT_LE(begun, 2u);
 }
 
+TEST(Executor, NothingIsStoppedOnceAllItemsAreDone) {
+  const WorkPart part = uniform_part(1, kLongestChunkNs);
+  std::size_t asked_at = 0;
+  const StopQuery wants_stop = [&asked_at](std::size_t done) {
+    asked_at = done;
+    return true;
+  };
+  // The chunk takes longer than a tick and polls nothing, so that the query comes after it.
+  EXPECT_TRUE(execute(std::span(&part, 1), {true, 1}, wants_stop, [](const Chunk&, const StopToken&) {
+    std::this_thread::sleep_for(2 * kTickInterval);
+  }));
+  EXPECT_EQ(asked_at, 1u);
+}
+
 TEST(Executor, ExceptionsReachTheCaller) {
   const WorkPart part = uniform_part(100, kLongestChunkNs);
   for (const Schedule schedule : {Schedule{false, 1}, Schedule{true, 3}}) {

@@ -29,10 +29,6 @@ static ulong mm_upper_bits(ulong high, uint low, uint shift) {
   return high << shift | next >> 1 >> (63 - shift);
 }
 
-static uint mm_remainder_word(const mm_residue_state* s, uint j) {
-  return j < s->words ? s->r[j * s->stride] : j == s->words ? s->above : 0;
-}
-
 // floor(2^bits r / n), or less: then the remainder is below (1 + 2^-5) n + 2^bits.
 //
 // In units of 2^(32 (words - 1) - shift) the modulus is in [N, N + 1), and u is r 2^24, rounded down. So the

@@ -117,13 +117,35 @@ TEST_F(OpenclBinaryCache, RemovesTheLeastRecentlyUsed) {
   fs::last_write_time(file("old"), past);
   fs::last_write_time(file("used"), past);
   for (std::size_t i = 2; i < BinaryCache::kMostFiles; ++i) {
-    std::ofstream(cache_.folder() / (std::to_string(i) + ".bin")) << i;
+    std::ofstream(file(std::to_string(i))) << i;
   }
   EXPECT_TRUE(cache_.load(key("used")).has_value());
   cache_.store(key("new"), contents(1));
   EXPECT_FALSE(cache_.load(key("old")).has_value());
   EXPECT_TRUE(cache_.load(key("used")).has_value());
   EXPECT_TRUE(cache_.load(key("new")).has_value());
+}
+
+TEST_F(OpenclBinaryCache, RemovesItsOwnFilesAlone) {
+  cache_.store(key("a"), contents(1));
+  const std::string digits = hex_text(key("b"));
+  std::vector<fs::path> others;
+  for (const std::string& name :
+       {std::string("notes"), std::string("new.config"), std::string("2.bin"), digits,
+        digits.substr(1) + ".bin", "0" + digits + ".bin", digits + "_bin"}) {
+    others.push_back(cache_.folder() / name);
+  }
+  // Of a process that ended while it wrote the file.
+  const fs::path unfinished = cache_.folder() / (digits + ".x8Yz_4");
+  for (const fs::path& path : others) std::ofstream(path) << 1;
+  std::ofstream(unfinished) << 1;
+  const auto past = fs::last_write_time(file("a")) - std::chrono::hours(1);
+  for (const fs::path& path : others) fs::last_write_time(path, past);
+  fs::last_write_time(unfinished, past);
+  for (std::size_t i = 1; i < BinaryCache::kMostFiles; ++i) std::ofstream(file(std::to_string(i))) << i;
+  cache_.store(key("c"), contents(1));
+  for (const fs::path& path : others) EXPECT_TRUE(fs::exists(path)) << path;
+  EXPECT_FALSE(fs::exists(unfinished));
 }
 
 TEST_F(OpenclBinaryCache, WithoutAFolderIsNone) {

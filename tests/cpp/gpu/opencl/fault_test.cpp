@@ -193,6 +193,37 @@ opencl::Status fail_to_build_at_first(opencl::ProgramHandle program, std::uint32
                                                                   data);
 }
 
+int programs = 0;  // that are not released
+
+opencl::ProgramHandle add_program(opencl::ContextHandle context, std::uint32_t count, const char** texts,
+                                  const std::size_t* lengths, opencl::Status* status) {
+  ++programs;
+  return own<decltype(&add_program)>("clCreateProgramWithSource")(context, count, texts, lengths, status);
+}
+
+opencl::Status remove_program(opencl::ProgramHandle program) {
+  --programs;
+  return own<decltype(&remove_program)>("clReleaseProgram")(program);
+}
+
+opencl::KernelHandle fail_to_create_kernel(opencl::ProgramHandle, const char*, opencl::Status* status) {
+  *status = -6;  // CL_OUT_OF_HOST_MEMORY
+  return nullptr;
+}
+
+TEST_F(OpenclFaults, ProgramsOfKernelsThatFailAreReleased) {
+  DriverSources sources;
+  sources.replaced_functions = {{"clCreateProgramWithSource", address(add_program)},
+                                {"clReleaseProgram", address(remove_program)},
+                                {"clCreateKernel", address(fail_to_create_kernel)}};
+  Driver::use(sources);
+  setenv("MANYMOD_OPENCL_CACHE", "off", 1);
+  programs = 0;
+  EXPECT_NE(power("opencl", kVariant), MM_OK);
+  EXPECT_NE(message_.find("clCreateKernel"), std::string::npos) << message_;
+  EXPECT_EQ(programs, 0);
+}
+
 TEST_F(OpenclFaults, CompilerThatFailsAtOneWidth) {
   replace("clBuildProgram", address(fail_to_build_at_first));
   builds_fail = true;
