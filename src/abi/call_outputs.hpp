@@ -13,8 +13,7 @@
 
 namespace manymod {
 
-/// The arrays of one call: null where it has none. What it writes for each item, apart from the item's
-/// result itself.
+/// The per-item arrays that a call writes besides results; null if absent.
 struct CallOutputs {
   std::size_t count = 0;  ///< of items
   std::uint8_t* item_status = nullptr;

@@ -99,7 +99,8 @@ class Engine {
   /// inversion.
   [[nodiscard]] virtual std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const = 0;
 
-  /// Whether a rest of fewer items is computed faster in one chunk with the granule before it than beside it.
+  /// Whether a last chunk shorter than a granule is computed faster merged with the chunk before it than
+  /// separately.
   [[nodiscard]] virtual bool joins_rest(const Job&, [[maybe_unused]] std::size_t modulus_limbs) const {
     return false;
   }

@@ -28,7 +28,7 @@ struct KeyNumbers {
 /// What a caller demands of a key.
 struct KeyRules {
   unsigned checks = 0;                                   ///< MM_RSA_CHECK_* flags
-  std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS;  ///< of e; 0 means the default too
+  std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS;  ///< of e; 0: the default
 };
 
 /// A key whose numbers were checked, in limbs. Immutable and shared by rings. The destructor zeroes the

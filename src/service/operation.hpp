@@ -63,7 +63,7 @@ class Operation {
 /// @throws StatusError with mm_last_error() unless `status` is MM_OK
 void require_ok(mm_status status);
 
-/// Call with a request by a key that there is not, to find wrong options before real requests come.
+/// Call with a request with a nonexistent key, to find wrong options before real requests come.
 /// @throws StatusError
 void require_callable(const Operation& operation);
 

@@ -19,7 +19,7 @@
 
 namespace manymod::service {
 
-/// A time of the C ABI, of which very long ones are as good as infinite, as one that can be added to times.
+/// A time of the C ABI, clamped so that adding it to a time point cannot overflow.
 constexpr std::chrono::nanoseconds bounded(std::uint64_t ns) {
   constexpr std::uint64_t kForever = std::uint64_t{1} << 61;
   return std::chrono::nanoseconds(ns < kForever ? ns : kForever);
@@ -46,7 +46,7 @@ class Submission {
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] std::chrono::nanoseconds timeout() const { return timeout_; }
 
-  /// @throws StatusError MM_ERR_ARGUMENT if such requests are none of the operation's
+  /// @throws StatusError MM_ERR_ARGUMENT if the operation does not take such requests
   virtual void require_suited(const Operation&) const {}
   [[nodiscard]] virtual Operands operands(std::size_t request) const = 0;
   /// Several threads may answer different requests at a time. What `answer` points to is copied.
@@ -104,7 +104,7 @@ class SingleRequest final : public Submission {
   void* const user_;
   const bool keep_;
   std::vector<std::uint8_t> operands_;  ///< input, then signature
-  mm_answer answer_{};                  ///< but for what it points to
+  mm_answer answer_{};                  ///< without the arrays it points to
   std::vector<std::uint8_t> output_;
   std::string message_;
 };

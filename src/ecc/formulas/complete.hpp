@@ -41,7 +41,7 @@ struct AffinePoint {
 /// What the formulas exploit about the coefficient a.
 enum class CoefficientA : std::uint8_t { any, minus_three, zero };
 
-/// Of magnitude 1. a = -3 reads b alone, a = 0 reads b3 alone, any a reads a and b3 = 3 b.
+/// Coefficients of magnitude 1. a = -3 reads b alone, a = 0 reads b3 alone, any a reads a and b3 = 3 b.
 template <field::Field F>
 struct WeierstrassCoefficients {
   typename F::Element a, b, b3;

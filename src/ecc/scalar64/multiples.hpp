@@ -21,12 +21,12 @@
 
 namespace manymod::ecc::scalar64 {
 
-/// Of signed windows, and of w-NAF digits. Tables have 2^(kWidth - 1) points.
+/// Bits of signed windows, and of w-NAF digits. Tables have 2^(kWidth - 1) points.
 inline constexpr unsigned kWidth = 5;
 inline constexpr std::size_t kEntries = std::size_t{1} << (kWidth - 1);
 /// Points that share an inversion.
 inline constexpr std::size_t kBlock = 32;
-/// Of scalars: an order has at most one bit more than its field.
+/// Bits of the longest scalar: an order has at most one bit more than its field.
 inline constexpr std::size_t kMaxOrderBits = MM_ECC_MAX_BITS + 1;
 
 /// Room for the algorithms below. It holds secrets.

@@ -30,10 +30,10 @@ mm_ecc_point_format point_format_of(const Inputs& inputs, Task task);
 /// The hash of a signature scheme that the call leaves to the curve. In: on_curve().
 mm_hash usual_hash(Task task, const Curve& curve);
 
-/// The longest encoding of a point of the curve, and that in a format.
+/// Bytes of the longest encoding of a point, and of an encoding in `format`.
 std::size_t point_bytes(const Curve& curve);
 std::size_t point_bytes(const Curve& curve, mm_ecc_point_format format);
-/// Of a private key, and of a signature of the curve's own scheme (r || s); 0 if it has none.
+/// Bytes of a private key, and of a signature of the curve's own scheme (r || s); 0 if it has none.
 std::size_t secret_bytes(const Curve& curve);
 std::size_t signature_bytes(const Curve& curve);
 

@@ -96,7 +96,7 @@ std::unique_ptr<Scheme> make_signing(mm_ecc_op op, const PointEngine& engine, co
 std::unique_ptr<Scheme> make_verification(mm_ecc_op op, const PointEngine& engine, const Inputs& inputs,
                                           const Outputs& outputs);
 
-/// Of the hashes of one item, for estimates.
+/// Estimated nanoseconds of the hashes of one item.
 inline constexpr double kHashNs = 700;
 /// What a thread of the host takes for a signature or verification of which a GPU computes the points:
 /// hashes, arithmetic modulo the order and encodings. From the times of calls with an H100, 6 to 18

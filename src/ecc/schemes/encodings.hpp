@@ -18,7 +18,7 @@ namespace manymod::ecc {
 
 /// Bytes of the longest DER of two numbers below 2^order_bits.
 std::size_t longest_der(std::size_t order_bits);
-/// No curve has a longer one.
+/// An upper bound of longest_der() for all curves.
 inline constexpr std::size_t kMaxDer = 3 + 2 * (2 + MM_ECC_MAX_BITS / 8 + 1);
 
 /// Write a SEQUENCE of the INTEGERs r and s. In: room for them. @return its length

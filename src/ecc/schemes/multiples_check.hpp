@@ -20,7 +20,7 @@
 
 namespace manymod::ecc {
 
-/// Items of a batch whose multiples are checked: the more, the cheaper is one. They still fit the
+/// Items of a batch whose multiples are checked: more items make each cheaper. They still fit the
 /// second-level cache.
 inline constexpr std::size_t kCheckedItems = 2048;
 

@@ -12,7 +12,7 @@
 
 namespace manymod::ecc {
 
-/// Of a digest, for estimates of time.
+/// Estimated nanoseconds of a digest.
 inline constexpr double kDigestNs = 300;
 
 /// Numbers of a block's items: a row each, or one row for all items.
@@ -39,8 +39,9 @@ class OwnKeys {
  public:
   explicit OwnKeys(const PointEngine& engine) : engine_(engine), shared_(1, engine.curve().limbs()) {}
 
-  /// Those of a block's items. One private key for all items is multiplied once a call; else `own`, with a
-  /// point for each item, receives the keys. Undefined once `stop` was requested. Threads may call at a time.
+  /// The public keys of a block's items. One private key for all items is multiplied once a call; else `own`,
+  /// with a point for each item, receives the keys. Undefined once `stop` was requested. Threads may call at
+  /// a time.
   [[nodiscard]] PointRows of(const Scalars& secret, Points& own, const StopToken& stop) const;
 
  private:

@@ -22,9 +22,9 @@ bool is_odd_prime(std::uint32_t n) {
   return true;
 }
 
-// x, from its Montgomery form.
+// x given its Montgomery form 2^32 x.
 std::uint32_t plain(const Field& field, std::uint32_t form) { return field.multiply(form, 1); }
-// 2^64 x, from the Montgomery form of x.
+// 2^64 x given 2^32 x.
 std::uint32_t twice_a_form(const Field& field, std::uint32_t form) {
   return field.multiply(form, field.radix());
 }

@@ -147,7 +147,7 @@ class Numbers {
     d[0] += group.lane() == 0 ? value : 0;
   }
 
-  /// d -= m & mask, modulo R: (R - 1) - m + 1 = -m. In, digit by digit: d, m exact
+  /// d -= m & mask, modulo R: (R - 1) - m + 1 = -m. On input: exact digits of d and m.
   MM_DEVICE static void subtract_multiple(const Group& group, std::uint64_t* d, const Element& multiple,
                                           std::uint64_t mask) {
     MM_UNROLL

@@ -241,9 +241,9 @@ class Montgomery {
   MM_DEVICE static constexpr unsigned instances(unsigned q) { return kForm.is_split(q) ? 1 : 2; }
   // The instance for which the thread works in the split channel quad.
   MM_DEVICE unsigned split_half() const { return split_instance(team_.lane()); }
-  template <class Sums>
   // The byte sums of the instance `half`, in a split channel quad those of the split_instance(). `quad`:
   // where channel quad q is in `sums`.
+  template <class Sums>
   MM_DEVICE ChannelSums sums_for(const Sums& sums, unsigned quad, unsigned half, unsigned q) const {
     if (!kForm.is_split(q)) return sums_of(sums, quad, half);
     const ChannelSums first = sums_of(sums, quad, 0), second = sums_of(sums, quad, 1);
@@ -300,8 +300,8 @@ class Montgomery {
         }
       }
     }
-    // A program's result has to be below 2 N, so that its last operation is a multiplication and never a
-    // squaring.
+    // Squarings omit the ranks, so their results may reach 2 N and more. A program's result must be below 2
+    // N: its last operation is therefore a multiplication.
     if constexpr (kFactor == Factor::itself) {
       t.set_no_ranks();
     } else {
