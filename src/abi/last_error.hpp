@@ -12,7 +12,7 @@
 
 namespace manymod {
 
-/// Store `message` as this thread's last error, or an empty one if memory is short. Returns `status`.
+/// Store `message` as this thread's last error, or an empty one if memory is short. @return `status`.
 mm_status fail(mm_status status, std::string_view message) noexcept;
 
 /// This thread's last error; valid until the next fail() on this thread.

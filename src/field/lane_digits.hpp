@@ -15,15 +15,15 @@ namespace manymod::field {
 /// Results have exact digits. Of operands only the low digit_bits bits of each word are read. r may be an
 /// operand. Constant-time: time and addresses depend on `digits` alone.
 struct LaneDigits {
-  /// r = a + b. In: a + b < R.
+  /// r = a + b. On input: a + b < R.
   void (*add)(Limb* r, const Limb* a, const Limb* b, std::size_t digits) = nullptr;
-  /// r = a + m - b. In: b <= m, a + m < R.
+  /// r = a + m - b. On input: b <= m, a + m < R.
   void (*sub)(Limb* r, const Limb* a, const Limb* b, const Limb* m, std::size_t digits) = nullptr;
-  /// r = (a + (a mod 2) n) / 2. In: a + n < R, n odd.
+  /// r = (a + (a mod 2) n) / 2. On input: a + n < R, n odd.
   void (*half)(Limb* r, const Limb* a, const Limb* n, std::size_t digits) = nullptr;
   /// Lane by lane r = mask ? a : r; mask: a word for each lane, all ones or 0.
   void (*cmov)(Limb* r, const Limb* a, const Limb* mask, std::size_t digits) = nullptr;
-  /// Lane by lane mask = all ones where a is 0 or n, else 0. In: n has exact digits.
+  /// Lane by lane mask = all ones where a is 0 or n, else 0. On input: n has exact digits.
   void (*is_zero)(Limb* mask, const Limb* a, const Limb* n, std::size_t digits) = nullptr;
 };
 

@@ -276,7 +276,7 @@ class LaneField {
     return constants(kMultiple / 2);
   }
 
-  /// r = a less m where it is at least m; returns r. In: a < 2 m.
+  /// r = a less m where it is at least m; returns r. On input: a < 2 m.
   const Limb* less(Limb* r, const Limb* a, const Limb* m) const {
     kernels_.add_mod(r, a, constants(kZero), m, digits_);
     return r;

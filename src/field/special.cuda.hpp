@@ -38,7 +38,7 @@ class SpecialField {
 
   MM_DEVICE void zero(Element& r) const { load(r, integers::SmallWord{0}); }
   MM_DEVICE void one(Element& r) const { load(r, Power<kRadixBits>{}); }
-  /// In: x < B^2. Longer than kWords words, it takes a reduction, and products if R is not 1.
+  /// On input: x < B^2. Longer than kWords words, it takes a reduction, and products if R is not 1.
   MM_DEVICE void from_limbs(Element& r, const Source& x) const {
     load(r, x);
     if (x.count() > kWords) {

@@ -19,7 +19,7 @@ class BatchArrays {
   BatchArrays& operator=(const BatchArrays&) = delete;
   ~BatchArrays() { wipe_outputs(); }
 
-  /// Room for `count` requests, whose results have at most `output_bytes` bytes. In: those of the batch
+  /// Room for `count` requests, whose results have at most `output_bytes` bytes. On input: those of the batch
   /// before are zeroed. @throws std::bad_alloc
   void begin(std::size_t count, std::size_t output_bytes);
 

@@ -54,10 +54,10 @@ class Submission {
   /// Note that `requests` more of them are answered, and end the submission with the last.
   void answered(std::size_t requests) noexcept;
 
-  /// Wait for the end. Returns false if that takes longer.
+  /// Wait for the end. @return false if that takes longer.
   [[nodiscard]] bool wait(std::uint64_t timeout_ns);
   [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_acquire); }
-  /// What mm_ticket_answer gives. In: ended().
+  /// What mm_ticket_answer gives. On input: ended().
   [[nodiscard]] virtual mm_answer summary() const = 0;
 
   // The following belong to the service and are guarded by its lock.

@@ -60,7 +60,7 @@ void BucketQueue::launch(const char* part, const Job& job) const {
       .launch(queue_.stream(), {(job.count + kPointBlock - 1) / kPointBlock, kPointBlock, 0}, job);
 }
 
-/// Cuts the groups into pieces. Returns the job of their sums, which are the elements of the next stage.
+/// Cuts the groups into pieces. @return the job of their sums, which are the elements of the next stage.
 /// next: see PiecesJob; groups get their places.
 SumJob BucketQueue::cut(unsigned most, std::uint32_t* next) {
   PiecesJob job;

@@ -44,7 +44,8 @@ struct Workspace {
   std::array<Limb, kBlock> finite;
 };
 
-/// work.inverses[i] = 1 / Z of work.points[i], 0 and work.finite[i] = 0 at infinity. In: count <= kBlock.
+/// work.inverses[i] = 1 / Z of work.points[i], 0 and work.finite[i] = 0 at infinity. On input: count <=
+/// kBlock.
 template <class Group>
 void invert_denominators(const Group& group, Workspace<Group>& work, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) work.inverses[i] = Group::denominator(work.points[i]);

@@ -50,8 +50,8 @@ class OwnKeys {
   mutable Points shared_;
 };
 
-/// r = the leftmost order_bits bits of a digest (bits2int of RFC 6979). In: scalar_limbs limbs. On output:
-/// r < 2^order_bits, which may be n or more.
+/// r = the leftmost order_bits bits of a digest (bits2int of RFC 6979). On input: scalar_limbs limbs. On
+/// output: r < 2^order_bits, which may be n or more.
 void leftmost_bits(const Curve& curve, std::span<Limb> r, ByteSpan digest);
 
 /// Messages as numbers modulo n. For use by one thread at a time.

@@ -56,7 +56,7 @@ struct TurnCosts {
   /// What a turn costs beyond its segment, in products of a full wave.
   double turn_products = 0;
 };
-/// In: `selects`: whether the kernel selects the table elements of many digits together.
+/// On input: `selects`: whether the kernel selects the table elements of many digits together.
 TurnCosts turn_costs(std::size_t products, bool selects);
 
 /// The time of all turns, in waves: one launch takes the blocks divided by `places`, rounded up.

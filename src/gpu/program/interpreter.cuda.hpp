@@ -39,7 +39,7 @@ class Interpreter {
  public:
   static constexpr unsigned kChunk = kLaneWords % 4 == 0 ? 4 : kLaneWords % 2 == 0 ? 2 : 1;  ///< see Table
 
-  /// In: item < job.count.
+  /// On input: item < job.count.
   template <class Group>
     requires MultiplierOf<Multiplier, Group>
   MM_DEVICE Interpreter(const Group& group, const LaneMemory& memory, const ProgramJob& job,

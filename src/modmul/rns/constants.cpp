@@ -299,7 +299,7 @@ SignedRoot signed_root(const ChannelField& field, std::uint32_t x) {
 }
 
 // Stores what turns s = x y / 2^32 into coordinates in B, c_j = -2^32 / (N B_j) mod b_j: in the channels of B
-// or, with roots, as signs there and as factors in the matrices into B. Returns 1 if N is not prime to M_B,
+// or, with roots, as signs there and as factors in the matrices into B. @return 1 if N is not prime to M_B,
 // else 0. Constant-time in N.
 std::uint64_t put_coordinate_factors(const Sizes& sizes, std::byte* block, const BaseFields& bases,
                                      const ByteFactors& factors, std::span<const Limb> n) {
@@ -337,7 +337,7 @@ void fill_scaled_extension(MatrixWriter to_a, const Sizes& sizes, const BaseFiel
   }
 }
 
-// Returns the block, or an empty vector after wiping it if N is not prime to M_B. That one bit is public;
+// @return the block, or an empty vector after wiping it if N is not prime to M_B. That one bit is public;
 // nothing else that depends on a secret modulus decides a branch in this file. Not inlined, so that the check
 // under valgrind can name this function in its suppression.
 [[gnu::noinline]] std::vector<std::byte> unless_refused(std::uint64_t divides, std::vector<std::byte> block) {

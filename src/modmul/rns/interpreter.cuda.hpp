@@ -317,7 +317,7 @@ class Interpreter {
   }
 
   // Selects the elements of step s and of those after it that belong to its run (Step::selection_run), at
-  // most `most` steps. Returns how many.
+  // most `most` steps. @return how many.
   MM_DEVICE std::uint32_t select(std::uint32_t s, std::uint32_t most) const {
     const gpu::Step* const steps = job_.steps + s;
     const std::uint32_t count = steps->selection_run < most ? steps->selection_run : most;
