@@ -49,7 +49,7 @@ endfunction()
 # The program and the sources of the library that it runs.
 file(GLOB manymod_msan_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
      "tests/cpp/msan/*.cpp" "src/core/cpu_features.cpp" "src/core/environment.cpp" "src/engine/*.cpp"
-     "src/lanes/*.cpp" "src/modexp/*.cpp" "src/modmul/dpf52/bounds.cpp" "src/field/special_lane*.cpp"
+     "src/lanes/*.cpp" "src/modexp/*.cpp" "src/modmul/dpf52/bounds.cpp" "tests/cpp/support/lane_field*.cpp"
      "src/ecc/lanes/edwards_*.avx2.cpp" "src/ecc/lanes/edwards_*.avx512*.cpp" "src/ecc/lanes/edwards_lane_calls.cpp"
      "src/ecc/lanes/recoding.cpp" "src/ecc/lanes/lane_block.cpp" "src/ecc/lanes/p256.*.cpp" "src/ecc/lanes/p521.*.cpp"
      "src/ecc/lanes/runtime_curves.*.cpp" "src/modmul/montgomery_lanes/*.cpp"

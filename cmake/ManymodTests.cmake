@@ -19,6 +19,9 @@ endif()
 set(ctgrind_sources ${test_sources})
 list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")
 list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|privileged|provider|support/fake_cuda)/")
+set(lane_field_sources ${test_sources})
+list(FILTER lane_field_sources INCLUDE REGEX "^tests/cpp/support/lane_field")
+list(REMOVE_ITEM test_sources ${lane_field_sources})
 
 # Unrolled device code of many shapes, compiled for the host: its optimisation takes minutes, and sanitizers multiply
 # that. Its own tests check its results. In the kernels of the substitute driver below, sanitizers only check its accesses
@@ -40,6 +43,18 @@ set_property(SOURCE tests/cpp/support/byte_product.cpp APPEND PROPERTY COMPILE_O
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_property(SOURCE tests/cpp/support/fiber_switch.cpp APPEND PROPERTY COMPILE_OPTIONS -fcf-protection=none)
 endif()
+
+# Fields in lanes, which are headers for instruction-set files, by pointers: compiled with the options of the library, for
+# which CMakeLists.txt has the reasons.
+manymod_split_by_isa(lane_field_sources lane_field_isa_sources)
+if(MANYMOD_SANITIZE AND MANYMOD_X86_64)
+  set_property(SOURCE ${lane_field_isa_sources} APPEND PROPERTY COMPILE_OPTIONS
+               -fno-sanitize-address-use-after-scope -fno-sanitize=undefined)
+endif()
+add_library(manymod_lane_fields OBJECT ${lane_field_sources} ${lane_field_isa_sources})
+manymod_configure_target(manymod_lane_fields)
+target_include_directories(manymod_lane_fields PRIVATE tests/cpp)
+target_link_libraries(manymod_lane_fields PRIVATE manymod_internal)
 
 # A substitute for the CUDA driver, which runs the kernels on the host without a GPU. Programs that load the driver by
 # its name find it in the folder fake_cuda of the build.
@@ -114,7 +129,8 @@ if(test_sources)
     target_link_options(manymod_tests PRIVATE
       "LINKER:--whole-archive" "$<TARGET_FILE:manymod_static>" "LINKER:--no-whole-archive")
   endif()
-  target_link_libraries(manymod_tests PRIVATE manymod_static manymod_fake_cuda manymod_test_settings)
+  target_link_libraries(manymod_tests PRIVATE
+    manymod_static manymod_fake_cuda manymod_lane_fields manymod_test_settings)
   if(MANYMOD_TEST_SHARDS GREATER 0)
     math(EXPR last_shard "${MANYMOD_TEST_SHARDS} - 1")
     foreach(shard RANGE ${last_shard})

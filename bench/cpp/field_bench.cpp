@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of a field, one instance at a time on scalar code and several in the lanes of vectors.
-// items_per_second counts instances.
+// Functions of a field on scalar code. special_lane_bench.cpp has fields in lanes.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/cpu_features.hpp"
-#include "field/lanes.hpp"
 #include "field/scalar.hpp"
-#include "modmul/dpf52/kernels.hpp"
-#include "modmul/ifma52/kernels.hpp"
-#include "modmul/radix29/kernels.hpp"
 
 namespace {
 
@@ -38,7 +31,7 @@ constexpr const char* kNames[] = {"mul", "sqr", "add", "sub", "half", "inverse"}
 
 /// One call after the other, each on the result of the last one, as in a formula.
 template <class F>
-void measure(benchmark::State& state, const F& f, Function function, std::size_t instances) {
+void measure(benchmark::State& state, const F& f, Function function) {
   typename F::Element one, a, b;
   f.one(one);
   f.half(a, one);
@@ -71,7 +64,7 @@ void measure(benchmark::State& state, const F& f, Function function, std::size_t
       loop([&] { f.inverse(a, b); });
       break;
   }
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(instances));
+  state.SetItemsProcessed(state.iterations());
 }
 
 template <std::size_t kLimbs>
@@ -81,58 +74,23 @@ void scalar(benchmark::State& state, Function function, std::size_t bits) {
   const CpuFeatures needed = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
   if ((manymod::cpu_info().features & needed) == needed) kernels = &manymod::scalar64::adx_kernels();
 #endif
-  measure(state, field::ScalarField<kLimbs>(*kernels, modulus(bits)), function, 1);
+  measure(state, field::ScalarField<kLimbs>(*kernels, modulus(bits)), function);
 }
-
-#if MANYMOD_X86_64
-void in_lanes(benchmark::State& state, const manymod::lanes::Kernels& kernels, Function function,
-              std::size_t bits) {
-  const Limbs n = modulus(bits);
-  const std::vector<std::span<const Limb>> same(kernels.lanes, n);
-  const std::size_t digits = field::lane_field_digits(kernels, bits);
-  manymod::limbs::Buffer scratch;
-  manymod::lanes::Moduli moduli(kernels);
-  moduli.assign(same, digits, scratch);
-  const std::vector<const manymod::lanes::Moduli*> vectors(field::lane_field_vectors(kernels, digits),
-                                                           &moduli);
-  const field::LaneField<8 * 19> f(vectors);
-  measure(state, f, function, f.lanes());
-}
-#endif
 
 bool register_all() {
-  const auto each = [](const std::string& name, auto run) {
-    for (const Function function :
-         {Function::mul, Function::sqr, Function::add, Function::sub, Function::half, Function::inverse}) {
-      for (const std::size_t bits : kBits) {
-        benchmark::RegisterBenchmark(
-            ("field/" + name + "/" + kNames[static_cast<std::size_t>(function)] + "/" + std::to_string(bits))
-                .c_str(),
-            [=](benchmark::State& state) { run(state, function, bits); });
-      }
+  for (const Function function :
+       {Function::mul, Function::sqr, Function::add, Function::sub, Function::half, Function::inverse}) {
+    for (const std::size_t bits : kBits) {
+      benchmark::RegisterBenchmark(
+          ("field/scalar64/" + std::string(kNames[static_cast<std::size_t>(function)]) + "/" +
+           std::to_string(bits))
+              .c_str(),
+          [=](benchmark::State& state) {
+            if (bits == 256) return scalar<4>(state, function, bits);
+            return bits == 384 ? scalar<6>(state, function, bits) : scalar<9>(state, function, bits);
+          });
     }
-  };
-  each("scalar64", [](benchmark::State& state, Function function, std::size_t bits) {
-    if (bits == 256) return scalar<4>(state, function, bits);
-    return bits == 384 ? scalar<6>(state, function, bits) : scalar<9>(state, function, bits);
-  });
-#if MANYMOD_X86_64
-  const auto lanes = [&](const std::string& name, const manymod::lanes::Kernels& kernels,
-                         CpuFeatures needed) {
-    if ((manymod::cpu_info().features & needed) != needed) return;
-    each(name, [&kernels](benchmark::State& state, Function function, std::size_t bits) {
-      in_lanes(state, kernels, function, bits);
-    });
-  };
-  const CpuFeatures avx2 = CpuFeature::bmi2 | CpuFeature::avx2 | CpuFeature::fma;
-  const CpuFeatures avx512 = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
-                             CpuFeature::avx512bw | CpuFeature::avx512vl;
-  lanes("ifma52.avx512", manymod::ifma52::avx512ifma_kernels(), avx512 | CpuFeature::avx512ifma);
-  lanes("dpf52.avx512f", manymod::dpf52::avx512f_kernels().lanes, avx512);
-  lanes("radix29.avx512f", manymod::radix29::avx512f_kernels(), avx512);
-  lanes("dpf52.avx2", manymod::dpf52::avx2_kernels().lanes, avx2);
-  lanes("radix29.avx2", manymod::radix29::avx2_kernels(), avx2);
-#endif
+  }
   return true;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/special_primes/digits29.avx512f.hpp"
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-reassoc")  // see src/field/special_lanes.avx512f.cpp
+#pragma GCC optimize("no-tree-reassoc")  // see src/field/special_lanes.hpp
 #endif
 
 #include "special_lane_loop_entries.hpp"

@@ -13,8 +13,7 @@
 
 namespace manymod {
 
-/// The arrays of one call: null where it has none. What it writes for each item, apart from the item's
-/// result itself.
+/// The per-item arrays that a call writes besides results; null if absent.
 struct CallOutputs {
   std::size_t count = 0;  ///< of items
   std::uint8_t* item_status = nullptr;
@@ -28,7 +27,7 @@ struct CallOutputs {
   /// Whether a call that has not been checked yet appears to have an array for its statuses.
   [[nodiscard]] bool appear_valid() const { return item_status != nullptr && complete; }
 
-  /// Set them to what the interface promises of items that are not computed. In: appear_valid().
+  /// Set them to what the interface promises of items that are not computed. On input: appear_valid().
   void clear() const {
     std::fill_n(item_status, count, static_cast<std::uint8_t>(MM_ITEM_NOT_COMPUTED));
     if (verdicts != nullptr) std::fill_n(verdicts, verdict_count, std::uint8_t{0});

@@ -84,7 +84,7 @@ class SubmittedCall {
 
   [[nodiscard]] bool ended() const noexcept { return phase_.load(std::memory_order_acquire) == kEnded; }
   [[nodiscard]] bool left_behind() const noexcept { return process_ != process_id(); }
-  // Change the phase from kQueued to kBegun. Returns false if another thread has done so.
+  // Change the phase from kQueued to kBegun. @return false if another thread has done so.
   [[nodiscard]] bool begin() noexcept;
   void wait_for_end() const noexcept;
   // The progress callback of the running call: whether cancel() or the user's callback requested a stop.

@@ -13,7 +13,7 @@
 
 namespace manymod {
 
-/// Store `message` as this thread's last error, or an empty one if memory is short. Returns `status`.
+/// Store `message` as this thread's last error, or an empty one if memory is short. @return `status`.
 mm_status fail(mm_status status, std::string_view message) noexcept;
 
 /// Items of a call that have no result, and of them the first one.

@@ -31,7 +31,7 @@ constexpr std::array<StatusText, 41> kStatusTexts{{
     {MM_ITEM_RSA_RANGE, "MM_ITEM_RSA_RANGE", "the number is not below the modulus"},
     {MM_ITEM_RSA_DECRYPTION, "MM_ITEM_RSA_DECRYPTION", "decryption failed"},
     {MM_ITEM_RSA_FAULT, "MM_ITEM_RSA_FAULT",
-     "computed wrongly, twice: defective hardware, or a prime of the key is none"},
+     "computed wrongly, twice: defective hardware, or a factor of the key is not prime"},
     {MM_ITEM_RSA_PADDING, "MM_ITEM_RSA_PADDING",
      "the key is for RSASSA-PSS alone, or for another hash or longer salts"},
     {MM_ITEM_RSA_SIGNATURE_LENGTH, "MM_ITEM_RSA_SIGNATURE_LENGTH",

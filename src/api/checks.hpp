@@ -19,9 +19,9 @@ std::size_t extent_bytes(std::size_t count, std::size_t width, std::size_t strid
 
 /// The job of a call.
 ///
-/// In: call.count >= 1; `fixed_modulus`: the modulus of a fixed_base_powmod, which replaces call.modulus,
-/// else null. Out: op, timing, terms, views and result are set; views that the operation does not use are
-/// empty; status is null if the call has no array for it.
+/// On input: call.count >= 1; `fixed_modulus`: the modulus of a fixed_base_powmod, which replaces
+/// call.modulus, else null. On output: op, timing, terms, views and result are set; views that the operation
+/// does not use are empty; status is null if the call has no array for it.
 /// @throws StatusError MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_OVERLAP
 Job checked_job(const mm_call& call, Operation op, TimingClass timing, const BatchView* fixed_modulus);
 

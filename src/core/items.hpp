@@ -62,13 +62,13 @@ class Items {
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  /// The i-th index. In: i < size().
+  /// The i-th index. On input: i < size().
   [[nodiscard]] std::size_t operator[](std::size_t i) const {
     return list_ == nullptr ? first_ + i : list_[i];
   }
   [[nodiscard]] std::size_t front() const { return (*this)[0]; }
   [[nodiscard]] std::size_t back() const { return (*this)[size_ - 1]; }
-  /// The indices at positions begin .. begin + size - 1. In: begin + size <= size().
+  /// The indices at positions begin .. begin + size - 1. On input: begin + size <= size().
   [[nodiscard]] Items subspan(std::size_t begin, std::size_t size) const {
     return list_ == nullptr ? run(first_ + begin, size) : Items(std::span(list_ + begin, size));
   }

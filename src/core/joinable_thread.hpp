@@ -7,8 +7,8 @@
 
 namespace manymod {
 
-/// A thread like those of start_library_thread(), which blocks all signals, but to be joined: what belongs to
-/// it, such as the state that libcrypto keeps for each thread, is gone then.
+/// A thread with all signals blocked, as start_library_thread() starts, but joinable. After join() its
+/// thread-local state, such as libcrypto's, is released.
 /// @throws std::system_error, std::bad_alloc if the system cannot start a thread
 std::thread joinable_library_thread(std::function<void()> body);
 

@@ -8,7 +8,7 @@
 
 namespace manymod {
 
-/// Minimum, maximum and sum of the bit lengths of the integers that were added; of none at first.
+/// Minimum, maximum and sum of the bit lengths of the integers that were added; initially of none.
 struct LengthRange {
   std::uint32_t shortest = 0xffffffffu;
   std::uint32_t longest = 0;

@@ -21,9 +21,9 @@ struct ModulusFact {
 
 /// Classify |n|.
 ///
-/// In: `limbs`: number of limbs of |n| without leading zero limbs; `low`, `top`: its lowest and highest limb,
-/// 0 if limbs == 0; `modulus_bits`: upper bound on the length of the plan's moduli; `secret`: whether the
-/// call is constant-time, in which case items with even moduli are not computed.
+/// On input: `limbs`: number of limbs of |n| without leading zero limbs; `low`, `top`: its lowest and highest
+/// limb, 0 if limbs == 0; `modulus_bits`: upper bound on the length of the plan's moduli; `secret`: whether
+/// the call is constant-time, in which case items with even moduli are not computed.
 MM_DEVICE ModulusFact modulus_fact(std::uint64_t limbs, std::uint64_t low, std::uint64_t top,
                                    std::uint64_t modulus_bits, bool secret) {
   const std::uint64_t max_limbs = (modulus_bits + 63) / 64;

@@ -124,7 +124,7 @@ class Sha2 {
 
   /// state = the state after a message of kBytes bytes in whole words, padded here, which ends at byte
   /// kBefore + kBytes of all that is hashed. On input: kBefore is a multiple of a block; `message` has room
-  /// for padded_words<kBytes>() words, which are 0 behind the message.
+  /// for padded_words<kBytes>() words, which are 0 after the message.
   template <unsigned kBefore, unsigned kBytes>
   MM_DEVICE static void finish(State& state, Word* message) {
     constexpr unsigned kWords = padded_words<kBytes>();

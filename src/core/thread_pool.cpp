@@ -25,7 +25,7 @@ struct ThreadPool::Run {
   Run(const Body& body_in, std::size_t chunks_in, std::atomic<bool>& stop_in, std::size_t slots)
       : body(&body_in), chunks(chunks_in), stop(&stop_in), open_slots(slots) {}
 
-  // Claim the next chunk. Returns false if none is left or a stop was requested.
+  // Claim the next chunk. @return false if none is left or a stop was requested.
   bool take(std::size_t& chunk) {
     if (stop->load(std::memory_order_relaxed)) return false;
     chunk = next.fetch_add(1, std::memory_order_relaxed);
@@ -34,7 +34,7 @@ struct ThreadPool::Run {
 
   [[nodiscard]] bool done() const { return open_slots == 0 && active == 0; }
 
-  // Compute chunks until none is left. Returns the exception of a chunk that failed, which stops the run.
+  // Compute chunks until none is left. @return the exception of a chunk that failed, which stops the run.
   std::exception_ptr work(Ticker* ticker) {
     const StopToken token(stop, ticker);
     try {

@@ -8,7 +8,7 @@
 
 namespace manymod {
 
-/// A periodic callback. Returns true to request a stop. It must not throw.
+/// A periodic callback. @return true to request a stop. It must not throw.
 using Tick = std::function<bool()>;
 
 /// Time between two ticks.

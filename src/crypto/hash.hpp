@@ -33,7 +33,7 @@ const HashFacts* find_hash_by_name(const char* name);
 /// One hash and a context for it. For use by one thread at a time.
 class Hasher {
  public:
-  /// In: find_hash(hash) is not null.
+  /// On input: find_hash(hash) is not null.
   /// @throws StatusError MM_ERR_CRYPTO if libcrypto does not have it
   explicit Hasher(mm_hash hash);
 
@@ -46,7 +46,7 @@ class Hasher {
   void digest(std::span<std::uint8_t> digest, std::span<const ByteSpan> parts);
   void digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSpan> parts);
 
-  /// output = the hash of the parts as long as `output`. In: facts().extendable.
+  /// output = the hash of the parts as long as `output`. On input: facts().extendable.
   void extended_digest(std::span<std::uint8_t> output, std::initializer_list<ByteSpan> parts) {
     fill(output, parts);
   }
@@ -54,7 +54,7 @@ class Hasher {
   /// Begin a hash with these bytes, for digests that continue it.
   void begin(ByteSpan bytes);
   /// digest[0 .. size()) = hash of what `begun` was begun with and the parts, which may overlap the digest.
-  /// In: a hasher of the same hash, not this one, whose last call was begin().
+  /// On input: a hasher of the same hash, not this one, whose last call was begin().
   void continue_digest(std::span<std::uint8_t> digest, const Hasher& begun,
                        std::initializer_list<ByteSpan> parts);
 
@@ -82,9 +82,9 @@ class Hmac {
   explicit Hmac(mm_hash hash);
 
   [[nodiscard]] std::size_t size() const { return work_.size(); }
-  /// In: key.size() <= the block size.
+  /// On input: key.size() <= the block size.
   void set_key(ByteSpan key);
-  /// mac[0 .. size()) = HMAC of the parts in a row, which may overlap it. In: a key was set.
+  /// mac[0 .. size()) = HMAC of the parts in a row, which may overlap it. On input: a key was set.
   void digest(std::span<std::uint8_t> mac, std::initializer_list<ByteSpan> parts);
 
  private:

@@ -53,8 +53,8 @@ Hardware find_hardware(Listing listing = Listing::all);
 
 /// The devices of this machine, listed on first use and constant afterwards. Opens no GPU.
 std::span<const Device> devices(Listing listing = Listing::all);
-/// Those among which a device option of that name chooses: its backend's at least, and for "auto" all unless
-/// those that are cheaper to list have a GPU, or the others cannot have one.
+/// The devices that a device option chooses among: at least its backend's. For "auto": those of every
+/// backend, except backends that are expensive to list when a cheaper one has a GPU or they cannot have one.
 std::span<const Device> devices_for(std::string_view option);
 const GpuSupport& gpu_support(Backend backend);
 
@@ -62,12 +62,12 @@ const GpuSupport& gpu_support(Backend backend);
 const char* backend_title(Backend backend);
 /// The device option that names all devices of the backend: "opencl".
 const char* device_option(Backend backend);
-/// The one that names one of its devices, as Device::name does: "opencl:1".
+/// The option that names one device of a backend, as Device::name does: "opencl:1".
 std::string device_option(Backend backend, unsigned index);
-/// The GPU backend that a device option begins with the name of: OpenCL for "opencl" and "opencl:1". Nothing
-/// for any other text, and for a number that is none.
+/// The GPU backend of a device option: OpenCL for "opencl" and "opencl:1". Nothing for any other text or a
+/// malformed number.
 std::optional<Backend> backend_of_option(std::string_view option);
-/// What device options may be, for messages: "'auto', 'cpu', 'cuda' or 'cuda:K'".
+/// The device options, for messages: "'auto', 'cpu', 'cuda', 'cuda:K', 'opencl' or 'opencl:K'".
 std::string device_options();
 
 /// The GPU of that backend and index, opened on first use. @throws gpu::DeviceError

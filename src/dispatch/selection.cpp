@@ -69,7 +69,7 @@ std::vector<const Device*> devices_for_auto(std::span<const Device> devices) {
   return matching;
 }
 
-// Without those that are used by name only, unless there are no others.
+// The devices not marked by_name_only; all of them if there are no others.
 std::vector<const Device*> gpus_or_others(std::vector<const Device*> devices) {
   const auto by_name = [](const Device* device) { return device->by_name_only; };
   if (!std::ranges::all_of(devices, by_name)) std::erase_if(devices, by_name);
@@ -118,8 +118,8 @@ bool is_larger(const Device* a, const Device* b) {
   return a->backend == b->backend && a->traits->rank() > b->traits->rank();
 }
 
-// Those of `among` that can run the variant, in order of decreasing size.
-std::vector<const Device*> devices_for(const Variant& variant, const std::vector<const Device*>& among) {
+// The devices of `among` that can run the variant, in order of decreasing size.
+std::vector<const Device*> able_devices(const Variant& variant, const std::vector<const Device*>& among) {
   std::vector<const Device*> able;
   for (const Device* device : among) {
     if (hardware_obstacle(variant, *device).empty()) able.push_back(device);
@@ -161,7 +161,7 @@ std::vector<Candidate> candidates(const VariantRequest& request, const Catalogue
   std::vector<Candidate> usable;
   for (const Variant& variant : from.variants) {
     if (!task_obstacle(variant, request).empty()) continue;
-    Candidate candidate{&variant, devices_for(variant, among)};
+    Candidate candidate{&variant, able_devices(variant, among)};
     if (!candidate.devices.empty()) usable.push_back(std::move(candidate));
   }
   return usable;
@@ -256,8 +256,8 @@ class Chooser {
     return found == usable_.end() ? nullptr : &*found;
   }
 
-  // The GPU variant for items that the one for rows does not accept: that of the largest batches without it.
-  // Null if there is no other, or if the choices have no variant for rows.
+  // The GPU variant for items that the row variant does not accept: the one chosen for the largest batches if
+  // there were no row variant. Null if there is no other, or if the choices have no variant for rows.
   [[nodiscard]] const Candidate* after_rows() const {
     const auto is_for_rows = [](const Choice& choice) { return choice.variant->row_operations != 0; };
     const auto is_other = [this](const Candidate& candidate) {
@@ -418,7 +418,7 @@ std::string hardware_obstacle(const Variant& variant, std::span<const Device> de
   if (matching.empty()) {
     return std::string("no ") + backend_title(variant.backend) + " device found";
   }
-  return devices_for(variant, matching).empty() ? obstacle_on(variant, matching) : std::string();
+  return able_devices(variant, matching).empty() ? obstacle_on(variant, matching) : std::string();
 }
 
 const Variant& Selection::for_items(std::size_t items) const {
@@ -442,7 +442,7 @@ Selection select_variants(const VariantRequest& request) {
 }
 
 Selection select_variants(const VariantRequest& request, const Catalogue& from) {
-  // Whoever names a variant names its backend.
+  // A forced variant implies its backend.
   const Variant* const forced = request.device == "auto" ? forced_variant(request, from.variants) : nullptr;
   const std::vector<const Device*> among =
       forced == nullptr || forced->backend == Backend::cpu

@@ -121,7 +121,7 @@ class CallRun {
 
   /// The sums of buckets take longer than those of a few terms.
   static constexpr std::size_t kGranulesOfSum = 4;
-  /// Of many terms, a set of buckets gets so many, if every thread gets some.
+  /// Terms of one set of buckets: kTermsOfBuckets, or fewer so that every thread gets a set.
   [[nodiscard]] std::size_t sum_granularity(std::size_t terms) const {
     constexpr std::size_t kTermsOfBuckets = 4096;
     return std::min(kTermsOfBuckets, (terms + threads() - 1) / threads());
@@ -229,7 +229,7 @@ class CallRun {
     publish();
   }
 
-  /// What is no public key, or not the encoding of a signature, has its answer: the signature is not valid.
+  /// A malformed public key or signature is a verdict, not a failure: the signature is invalid.
   static bool is_verdict(std::uint8_t status) {
     return status == MM_ITEM_ECC_POINT || status == MM_ITEM_ECC_SIGNATURE;
   }

@@ -55,7 +55,7 @@ struct Curve {
 
 /// The named curves in the order of CurveId; they live as long as the process.
 std::span<const Curve> named_curves();
-/// In: id != CurveId::custom.
+/// On input: id != CurveId::custom.
 const Curve& named_curve(CurveId id);
 /// By a name or an alias of the standards, in any case; null if there is none.
 const Curve* find_curve(std::string_view name);

@@ -21,7 +21,7 @@ void require_key(bool holds, const std::string& otherwise) {
   if (!holds) throw StatusError(MM_ERR_KEY, otherwise);
 }
 
-/// A number without leading zeros, of at most `max_bits` bits. In: max_bits >= 1.
+/// A number without leading zeros, of at most `max_bits` bits. On input: max_bits >= 1.
 std::vector<Limb> read_number(mm_bytes bytes, const char* name, std::size_t max_bits) {
   if (bytes.size > 0) required(bytes.data, name);
   ByteSpan digits(bytes.data, bytes.size);

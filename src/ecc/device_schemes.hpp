@@ -48,19 +48,18 @@ struct RowCall {
   /// Public keys, those of SEC 1 uncompressed or compressed; of recovery the compressed points of nonces.
   ByteRows point;
   ByteRows second;  ///< of additions the other points, likewise
-  /// Of ECDSA the leftmost bytes of digests, no more than a scalar has; of EdDSA, BIP 340 and SM2
-  /// messages, of at most kMostMessage bytes.
+  /// ECDSA: the leftmost bytes of digests, no more than a scalar has. EdDSA, BIP 340 and SM2: messages of at
+  /// most kMostMessage bytes.
   ByteRows message;
   const std::uint32_t* message_sizes = nullptr;  ///< bytes that are used of each message; null: all
   ByteRows signature;                            ///< r and s, or R and S
   ByteRows nonce;                                ///< where they are not derived
   bool derives_nonces = true;                    ///< by RFC 6979, as EcdsaSigning::nonce; of EdDSA always
-  /// Of ECDSA 32 random bytes for hedged nonces, or none; of BIP 340 the 32 auxiliary ones; of SM2 as of
-  /// ECDSA.
+  /// ECDSA and SM2: 32 random bytes for hedged nonces, or none. BIP 340: the 32 auxiliary ones.
   ByteRows extra;
   mm_ecc_scheme scheme = MM_ECC_DEFAULT;  ///< of signatures
   bool prehashed = false;                 ///< of SM2: messages are digests of 32 bytes
-  /// Of SM2 unless prehashed: what is hashed before the public key, one string for all items.
+  /// SM2 unless prehashed: what is hashed before the public key, one string for all items.
   ByteRows prefix;
   bool cofactored = false;  ///< verification of EdDSA by ZIP 215, else by RFC 8032
   bool low_s = false;
@@ -70,10 +69,10 @@ struct RowCall {
   std::uint8_t* result = nullptr;                          ///< result_size bytes of item i at i result_stride
   std::size_t result_stride = 0, result_size = 0;
   std::uint8_t* ok = nullptr;  ///< verdicts
-  /// Of sums, which have no result else: the sum of scalar times point over the items that were done.
+  /// The only result of a sum: scalar times point, added up over the items that were done.
   PointResults sum;
-  /// In: 1 for items that are to be computed, else 0. Out: 1 for those that were, with operands that are what
-  /// they should be. The others have a result of zeros or none, and are to be computed elsewhere.
+  /// On input: 1 for the items to compute, else 0. On output: 1 for items computed from valid operands; all
+  /// others must be computed elsewhere, and their results are zero or unwritten.
   std::uint8_t* done = nullptr;
 
   [[nodiscard]] bool is_secret() const {

@@ -22,8 +22,7 @@ const PointEngine* usable_gpu(const CurveEngines& engines) {
   }
 }
 
-/// Whether points that are given may have both coordinates, which are checked. Of others one is found by a
-/// square root.
+/// Whether given points may be uncompressed, which takes a check; compressed ones take a square root.
 bool may_be_uncompressed(const Curve& curve, const Inputs& inputs) {
   const std::optional<ByteRows> rows = inputs.point->rows();
   return !rows || rows->size == point_bytes(curve, MM_ECC_UNCOMPRESSED);

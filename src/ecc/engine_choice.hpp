@@ -15,9 +15,9 @@ struct UsableEngines {
   const PointEngine* gpu = nullptr;  ///< its kernels compute points of the task
 };
 
-/// Those of a curve's engines for a task with these operands. Where kernels compute nothing of it, the engine
-/// of the processor behind the GPUs' takes their place: the task is cut for the threads of the call then, and
-/// not into chunks as long as GPUs want them.
+/// The engines that compute a task with these operands. If the GPU has no kernel for it, the CPU engine alone
+/// computes it, or the GPU engine's host() if the plan has no CPU engine, so that the task is cut into chunks
+/// for the call's threads and not into long chunks for a GPU.
 /// @throws StatusError why the GPUs cannot be used, if the plan has no other device
 UsableEngines usable_engines(const CurveEngines& engines, Task task, const Inputs& inputs);
 

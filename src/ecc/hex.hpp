@@ -10,7 +10,7 @@
 
 namespace manymod::ecc {
 
-/// In: lower-case digits. Out: as many limbs as the digits need, none if there are none.
+/// On input: lower-case digits. On output: as many limbs as the digits need, none if there are none.
 inline std::vector<Limb> limbs_from_hex(std::string_view hex) {
   constexpr std::size_t kDigits = kLimbBits / 4;
   std::vector<Limb> limbs((hex.size() + kDigits - 1) / kDigits);

@@ -38,8 +38,8 @@ bool has_number(const EVP_PKEY* key, const char* parameter, std::span<const Limb
   return BN_bn2binpad(number.get(), bytes.data(), static_cast<int>(size)) >= 0 && bytes == wanted;
 }
 
-/// A string of bytes that is a parameter of the key; nothing if it has none. In: the longest one is below
-/// 256 bytes.
+/// A string of bytes that is a parameter of the key; nothing if it has none. On input: the longest one is
+/// below 256 bytes.
 std::optional<Bytes> bytes_of(const EVP_PKEY* key, const char* parameter) {
   Bytes bytes(256);
   std::size_t size = 0;

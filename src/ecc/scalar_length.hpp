@@ -13,7 +13,7 @@
 
 namespace manymod::ecc {
 
-/// The bits of the longest scalar of `items`, at least 1. In: scalars of curve.scalar_limbs() limbs.
+/// The bits of the longest scalar of `items`, at least 1. On input: scalars of curve.scalar_limbs() limbs.
 /// Variable-time.
 inline unsigned longest_scalar_var(const Curve& curve, const NumberRows& k, ItemRange items) {
   std::array<Limb, MM_ECC_MAX_BITS / kLimbBits + 1> any{};

@@ -81,14 +81,14 @@ class Engine {
     return true;
   }
 
-  /// Precompute the data of a shared modulus. In: modulus > 1, its top limb is nonzero. Timing: by the timing
-  /// class.
+  /// Precompute the data of a shared modulus. On input: modulus > 1, its top limb is nonzero. Timing: by the
+  /// timing class.
   [[nodiscard]] virtual std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
                                                                  TimingClass timing) const = 0;
 
   /// Precompute the comb of `base` for exponents of up to `exponent_bits` bits.
-  /// In: `base` has any width and sign; modulus > 1, its top limb is nonzero. Returns null if `stop` was
-  /// requested.
+  /// On input: `base` has any width and sign; modulus > 1, its top limb is nonzero. @return null if `stop`
+  /// was requested.
   [[nodiscard]] virtual std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
                                                                    std::span<const Limb> modulus,
                                                                    std::size_t exponent_bits,
@@ -99,7 +99,8 @@ class Engine {
   /// inversion.
   [[nodiscard]] virtual std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const = 0;
 
-  /// Whether a rest of fewer items is computed faster in one chunk with the granule before it than beside it.
+  /// Whether a last chunk shorter than a granule is computed faster merged with the chunk before it than
+  /// separately.
   [[nodiscard]] virtual bool joins_rest(const Job&, [[maybe_unused]] std::size_t modulus_limbs) const {
     return false;
   }
@@ -111,9 +112,9 @@ class Engine {
 
   /// Compute the result and the status of each item.
   ///
-  /// In: `items`: indices into the batch, whose moduli have `modulus_limbs` limbs. Out: job.result and
-  /// job.status at these items. Items that are skipped because job.stop was requested must have the
-  /// status not_computed, and their results may remain unwritten. Timing: by job.timing.
+  /// On input: `items`: indices into the batch, whose moduli have `modulus_limbs` limbs. On output:
+  /// job.result and job.status at these items. Items that are skipped because job.stop was requested must
+  /// have the status not_computed, and their results may remain unwritten. Timing: by job.timing.
   /// @throws std::bad_alloc; StatusError if a device fails
   virtual void run(const Job& job, Items items, std::size_t modulus_limbs) const = 0;
 

@@ -16,8 +16,8 @@ class DeviceTraits {
   DeviceTraits& operator=(const DeviceTraits&) = delete;
   virtual ~DeviceTraits() = default;
 
-  /// Of two devices of one backend with equally many units, the one with the higher value is taken to be the
-  /// larger.
+  /// Orders two devices of one backend with equally many units: the one with the higher value is taken to be
+  /// the larger.
   [[nodiscard]] virtual int rank() const { return 0; }
 };
 
@@ -41,8 +41,8 @@ class Requirements {
   /// name.
   [[nodiscard]] virtual bool suits([[maybe_unused]] const DeviceTraits& traits) const { return true; }
 
-  /// Why constant-time operations are not to be had, as the rest of a sentence that begins with the variant;
-  /// "" if they are.
+  /// Why constant-time operations are unavailable, as the rest of a sentence that begins with the variant;
+  /// "" if they are available.
   [[nodiscard]] virtual std::string secret_obstacle() const { return {}; }
 
   /// Whether suits() requires FP64 instructions that are about as fast as FP32.

@@ -13,8 +13,8 @@ namespace manymod {
 
 /// Store the result of `item`:  r if n > 0 or r == 0, else r - |n| (Python: the sign of the modulus).
 ///
-/// In:  `residue` = r, 0 <= r < |n|; `modulus` = |n|; both of the same limb count <= job.result.width.
-/// Out: job.result at `item`, zero-extended to its width, and its sign where the call has a sign array.
+/// On input:  `residue` = r, 0 <= r < |n|; `modulus` = |n|; both of the same limb count <= job.result.width.
+/// On output: job.result at `item`, zero-extended to its width, and its sign where the call has a sign array.
 /// Aliasing: the result may be the same array as `residue` or `modulus`; limb j is read before it is written.
 /// Timing: branches and addresses depend on the sizes and on the sign of n only, never on r.
 inline void store_result(const Job& job, std::size_t item, std::span<const Limb> residue,

@@ -31,10 +31,10 @@ struct Variant {
   Backend backend = Backend::cpu;
   OperationSet public_operations = 0;  ///< offered in variable time
   OperationSet secret_operations = 0;  ///< offered in constant time
-  /// Those of the operations in variable time that Engine::accepts only for several items with one modulus.
+  /// The operations in variable time that Engine::accepts only for several items with one modulus.
   OperationSet shared_modulus_operations = 0;
-  /// Those of the operations that it computes element-wise on rows, one launch for a chunk of items: on its
-  /// backend's devices it is preferred to other variants for them.
+  /// The operations that it computes element-wise on rows, one launch for a chunk of items: on its backend's
+  /// devices it is preferred to other variants for them.
   OperationSet row_operations = 0;
   std::size_t min_bits = 1;
   std::size_t max_bits = kMaxModulusBits;

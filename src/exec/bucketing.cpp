@@ -117,7 +117,7 @@ class Sorter {
   }
 
   // The same, faster, up to the first item whose modulus has a leading limb of 0 or is not to be computed.
-  // Returns that item. On input: no exponents to look at, width > 1.
+  // @return that item. On input: no exponents to look at, width > 1.
   std::size_t classify_full_width(std::size_t begin, std::size_t end, KeyFacts& of_width) {
     const std::size_t width = job_.modulus.width;
     const bool secret = job_.timing == TimingClass::secret;

@@ -30,7 +30,7 @@ class GpuGroup {
   ~GpuGroup();
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
-  /// The first GPU that works, else the first one. In: size() > 0.
+  /// The first GPU that works, else the first one. On input: size() > 0.
   [[nodiscard]] std::size_t first_working() const;
 
   /// Run attempt(gpu) for the GPU that work of `cost_ns` goes to, and if it fails, for the next one. An

@@ -83,7 +83,7 @@ class DeviceField {
 
     /// This thread's words of it, 0 <= j < kElementWords.
     MM_DEVICE std::uint32_t word(unsigned j) const { return Multiplier::lane_word(digits, j); }
-    /// In: all words together make a number below B.
+    /// On input: all words together make a number below B.
     MM_DEVICE void set_word(unsigned j, std::uint32_t value) {
       Rules::set(*this, 1);
       Multiplier::set_lane_word(digits, j, value);
@@ -210,7 +210,7 @@ class DeviceField {
     Rules::set(r, 1);
     r.digits = Numbers::load(group_, a);
   }
-  /// In: a number below 2^(32 kWords) as load and from_montgomery leave it.
+  /// On input: a number below 2^(32 kWords) as load and from_montgomery leave it.
   MM_DEVICE void store(const Sink& r, const Element& a) const { Numbers::store(group_, r, a.digits); }
 
   /// r = n.

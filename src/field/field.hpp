@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic modulo one odd number n, 1 < n, as point arithmetic on elliptic curves needs it: the same
-// functions on scalar CPU code (field/scalar.hpp), on instances in the lanes of vectors (field/lanes.hpp) and
-// in device code (field/device.cuda.hpp). A formula written for the concept Field runs on all of them.
+// functions on scalar CPU code (field/scalar.hpp), on instances in the lanes of vectors
+// (field/inlined_lanes.hpp) and in device code (field/device.cuda.hpp). A formula written for the concept
+// Field runs on all of them.
 //
 // Elements and magnitudes. An Element stands for x R mod n, where R is the backend's Montgomery radix, by a
 // number that need not be below n. Each backend has a bound B, a multiple of n or a power of two above n, and

@@ -35,7 +35,7 @@ class InlinedLaneField {
   using Uncarried = Form<typename Arithmetic::Uncarried>;
   using Unmasked = Form<typename Arithmetic::Unmasked>;
   using Mask = Vector;
-  /// limbs() limbs of each instance, below p where p is known at run time: limb i of lane l at [i kLanes +
+  /// limbs() limbs of each instance, below 2 p where p is known at run time: limb i of lane l at [i kLanes +
   /// l]. No alignment is needed.
   using Source = const Limb*;
   using Sink = Limb*;

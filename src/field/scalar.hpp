@@ -61,7 +61,8 @@ class ScalarField {
 
   // Numbers that are no elements, 0 <= x < n of kLimbs limbs.
 
-  /// r = x mod n, at less cost than from an element. In: limbs of any number but 0; r does not overlap them.
+  /// r = x mod n, at less cost than from an element. On input: limbs of any number but 0; r does not overlap
+  /// them.
   void remainder(Limb* r, Source x) const {
     Limb scratch[kScratch];
     montgomery_.remainder(r, x, scratch);

@@ -38,7 +38,7 @@ class SpecialField {
 
   MM_DEVICE void zero(Element& r) const { load(r, integers::SmallWord{0}); }
   MM_DEVICE void one(Element& r) const { load(r, Power<kRadixBits>{}); }
-  /// In: x < B^2. Longer than kWords words, it takes a reduction, and products if R is not 1.
+  /// On input: x < B^2. Longer than kWords words, it takes a reduction, and products if R is not 1.
   MM_DEVICE void from_limbs(Element& r, const Source& x) const {
     load(r, x);
     if (x.count() > kWords) {
@@ -112,7 +112,7 @@ class SpecialField {
     MM_UNROLL
     for (unsigned j = 0; j < kWords; ++j) r.words[j] = (a.words[j] & mask) | (r.words[j] & ~mask);
   }
-  /// Of numbers below 2 p, 0 and p are 0.
+  /// Numbers below 2 p are 0 modulo p if they are 0 or p.
   [[nodiscard]] MM_DEVICE Mask is_zero(const Element& a) const {
     Rules::read_reduced(a);
     Element settled = a;

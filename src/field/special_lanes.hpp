@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A field modulo a special prime on instances in the lanes of vectors (inlined_lanes.hpp): everything about
-// the prime is known at compile time. For inclusion in instruction-set files only; special_lane_calls.hpp has
-// the same functions for other code.
+// the prime is known at compile time. For inclusion in instruction-set files only.
+//
+// Files that include it first turn off two of GCC's optimisations. Reassociation (tree-reassoc) would add the
+// products of a column to each other before adding them to the column sum, which takes more registers. With
+// ipa-ra, registers that callers know to be unchanged by a call would look like results of it to
+// tests/cmake/check_vector_instructions.py.
 #pragma once
 
 #include <cstddef>

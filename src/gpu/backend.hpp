@@ -45,8 +45,8 @@ class Backend {
   /// Lists the devices without opening any; a process that only lists them may still fork and let its
   /// children use them, if the driver can be queried without initialising it. Does not throw DeviceError.
   [[nodiscard]] virtual DeviceList list_devices() const = 0;
-  /// Whether list_devices initialises the driver in any case: what only may need the backend's devices then
-  /// asks may_have_gpu first.
+  /// Whether list_devices always initialises the driver. If so, callers that may not need the devices ask
+  /// may_have_gpu first.
   [[nodiscard]] virtual bool listing_initialises() const { return false; }
   /// Whether this machine may have a GPU for the backend, without looking at the driver.
   [[nodiscard]] virtual bool may_have_gpu() const { return true; }

@@ -22,7 +22,7 @@ struct KernelId {
   /// Macros of the source, as options of its compiler: " -DMM_PART_base".
   std::string definitions;
 
-  // Of callers that have a name alone.
+  // For callers that have only a name.
   KernelId(const char* its_name) : name(its_name) {}             // NOLINT(google-explicit-constructor)
   KernelId(std::string its_name) : name(std::move(its_name)) {}  // NOLINT(google-explicit-constructor)
   KernelId(std::string its_name, std::string its_source, std::string its_definitions)

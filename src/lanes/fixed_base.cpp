@@ -19,7 +19,7 @@ class PreparedComb final : public PreparedBase {
   PreparedComb(const Kernels& kernels, std::span<const Limb> modulus)
       : moduli(kernels, modulus), base(moduli.moduli().words()) {}
 
-  /// Builds the comb for exponents of up to `exponent_bits` bits. Returns false if a stop was requested.
+  /// Builds the comb for exponents of up to `exponent_bits` bits. @return false if a stop was requested.
   /// Timing: constant-time in g if `timing` is secret.
   bool assign(const BatchView& g, std::size_t exponent_bits, TimingClass timing, const StopToken& stop) {
     const Moduli& n = moduli.moduli();
@@ -83,7 +83,7 @@ class FixedBaseRun {
   limbs::Buffer element_;
   limbs::Buffer workspace_;
 
-  /// element_ = the powers in Montgomery form. Returns false if a stop was requested.
+  /// element_ = the powers in Montgomery form. @return false if a stop was requested.
   bool raise(const Multiplier& m) {
     std::array<std::span<const Limb>, kMaxLanes> storage;
     const std::span exponents = std::span(storage).first(m.lanes());

@@ -46,9 +46,7 @@ struct Pair {
 ///
 /// Ranges. A lane is *almost reduced* if 0 <= value < 2 n. L is chosen such that R >= 2^headroom_bits n. If
 /// headroom_bits >= 2, then a, b < 2 n (or a < R, b <= n) give (a b + q n) / R < 2 n. With headroom_bits = 0
-/// elements are fully reduced, 0 <= value < n. With more headroom larger operands are allowed
-/// as well: mul and sqr take any a, b < R with a b <= R n, and a b <= R n / 2 if headroom_bits is 3
-/// (field/lanes.hpp).
+/// elements are fully reduced, 0 <= value < n.
 ///
 /// Timing: every function is constant-time; times, branches and addresses depend on L and on `entries` only.
 struct Kernels {

@@ -76,7 +76,7 @@ class PowerRun {
     group_.from_montgomery(element_.data(), element_.data());
   }
 
-  /// element_ = element_^exponent lane by lane, without a last product that was split off. Returns false if a
+  /// element_ = element_^exponent lane by lane, without a last product that was split off. @return false if a
   /// stop was requested.
   bool raise(const Multiplier& m) {
     if (schedule_) {

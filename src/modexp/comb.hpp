@@ -41,7 +41,7 @@ constexpr std::size_t comb_bits(std::size_t exponent_bits, TimingClass timing) {
 
 /// Fill `table`, shape.entries() elements:
 ///   table[j 2^h + i] = product over the bits t of i of g^(2^(t rows + j columns)).
-/// Lanes are independent. workspace: one element. Returns false, with the table unusable, if a stop was
+/// Lanes are independent. workspace: one element. @return false, with the table unusable, if a stop was
 /// requested.
 template <Monoid M>
 bool build_comb(const M& m, const CombShape& shape, const Limb* g, Limb* table, Limb* workspace,
@@ -73,7 +73,7 @@ bool build_comb(const M& m, const CombShape& shape, const Limb* g, Limb* table, 
 }
 
 /// r = g^exponent in every lane, for exponents below 2^(teeth rows). workspace: one element. r must not be in
-/// the table. Returns false, with r unusable, if a stop was requested. Timing: with TimingClass::secret the
+/// the table. @return false, with r unusable, if a stop was requested. Timing: with TimingClass::secret the
 /// operations and addresses depend on the shape alone.
 template <TableMonoid M>
 bool comb_power(const M& m, const CombShape& shape, const Limb* table, Limb* r,

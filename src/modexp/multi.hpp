@@ -120,7 +120,7 @@ bool pippenger(const M& m, Limb* r, const Limb* bases, std::span<const std::span
 }  // namespace detail
 
 /// r = product of bases[t]^exponents[t]. `bases` holds exponents.size() elements; m has one lane; exponents
-/// are below 2^bits. Returns false, with r unusable, if a stop was requested. Variable-time.
+/// are below 2^bits. @return false, with r unusable, if a stop was requested. Variable-time.
 template <Monoid M>
 bool multi_power(const M& m, const MultiPlan& plan, Limb* r, const Limb* bases,
                  std::span<const std::span<const Limb>> exponents, std::size_t bits, Limb* workspace,

@@ -24,7 +24,7 @@ struct Window {
 };
 
 /// The uppermost of the fixed windows of `width` bits that cover `bits` bits from bit 0 up. It may be shorter
-/// than the others: 1 <= count <= width. In: bits > 0.
+/// than the others: 1 <= count <= width. On input: bits > 0.
 MM_DEVICE constexpr Window top_window(unsigned bits, unsigned width) {
   const unsigned count = (bits - 1) % width + 1;
   return {bits - count, count};
@@ -37,7 +37,7 @@ struct SlidingDigit {
 };
 
 /// The uppermost sliding digit of the low `left` bits, of at most `width` bits. Variable-time.
-/// In: left > 0, 1 <= width < 32.
+/// On input: left > 0, 1 <= width < 32.
 template <class Bits>
 MM_DEVICE SlidingDigit top_sliding_digit(const Bits& bits, unsigned left, unsigned width) {
   unsigned count = 1;
@@ -51,7 +51,7 @@ MM_DEVICE SlidingDigit top_sliding_digit(const Bits& bits, unsigned left, unsign
 }
 
 /// Row `row` of a comb whose `teeth` teeth are `spacing` bits apart: bit t of the result is bit
-/// t spacing + row of the exponent. Constant-time. In: teeth < 32.
+/// t spacing + row of the exponent. Constant-time. On input: teeth < 32.
 template <class Bits>
 MM_DEVICE std::uint32_t comb_digit(const Bits& bits, unsigned teeth, unsigned spacing, unsigned row) {
   std::uint32_t digit = 0;
@@ -71,7 +71,7 @@ MM_DEVICE constexpr unsigned signed_digit_count(unsigned bits, unsigned width) {
 
 /// Digit i of the exponent in radix 2^width: |digit| <= 2^(width - 1), and the exponent is the sum of
 /// digit_i 2^(width i). It is the window's bits as a number in two's complement, plus the bit below, so that
-/// no carry runs from digit to digit. A digit 0 may be negative. Constant-time. In: 0 < width < 31.
+/// no carry runs from digit to digit. A digit 0 may be negative. Constant-time. On input: 0 < width < 31.
 template <class Bits>
 MM_DEVICE SignedDigit signed_digit(const Bits& bits, unsigned width, unsigned i) {
   // `window` has the bit below as its lowest bit.
@@ -90,8 +90,8 @@ inline constexpr unsigned kMaxNafWidth = 8;
 /// each d_i is 0 or odd with |d_i| < 2^(w - 1), and of any w neighbouring d_i at most one is not 0.
 /// put(i, d_i) is called for each d_i that is not 0, in ascending order of i.
 ///
-/// Returns the number of positions, at most length + 1: one more than the last i, or 0 for exponent 0.
-/// Variable-time. In: kMinNafWidth <= width <= kMaxNafWidth.
+/// @return the number of positions, at most length + 1: one more than the last i, or 0 for exponent 0.
+/// Variable-time. On input: kMinNafWidth <= width <= kMaxNafWidth.
 template <class Bits, class Put>
 MM_DEVICE unsigned signed_sliding_digits(const Bits& bits, unsigned length, unsigned width, Put put) {
   unsigned positions = 0;

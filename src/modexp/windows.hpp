@@ -50,7 +50,7 @@ SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t wid
 SlidingSchedule best_sliding_schedule(std::span<const Limb> exponent, const StopToken& stop = {});
 
 /// The digits of the non-adjacent form of `width` bits (recoding::signed_sliding_digits), d_0 first and
-/// without zeros at the end. In: 2 <= width <= 8. Variable-time.
+/// without zeros at the end. On input: 2 <= width <= 8. Variable-time.
 std::vector<std::int8_t> width_naf(std::span<const Limb> exponent, std::size_t width);
 
 /// Limbs of workspace for fixed_window_power / sliding_window_power.
@@ -85,7 +85,7 @@ std::size_t secret_window_width(const M& m, std::size_t bits, double scan) {
 
 /// r = base^exponent in every lane.
 ///
-/// exponents: one per lane, each below 2^bits; bits beyond an exponent's end are 0. r may be base. Returns
+/// exponents: one per lane, each below 2^bits; bits beyond an exponent's end are 0. r may be base. @return
 /// false, with r unusable, if a stop was requested. Timing: with TimingClass::secret the sequence of
 /// operations and addresses depends on `bits` and `width` alone.
 template <TableMonoid M>
@@ -140,7 +140,7 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
   return true;
 }
 
-/// r = r^(2^times). Returns false, with r unusable, if a stop was requested.
+/// r = r^(2^times). @return false, with r unusable, if a stop was requested.
 template <Monoid M>
 bool square_times(const M& m, Limb* r, std::size_t times, const StopToken& stop) {
   for (std::size_t i = 0; i < times; ++i) {
@@ -160,7 +160,7 @@ void odd_powers(const M& m, Limb* table, const Limb* base, std::size_t entries, 
 }
 
 /// r = base^exponent in every lane for the one public exponent that `schedule` recodes. r may be base.
-/// Returns false, with r unusable, if a stop was requested.
+/// @return false, with r unusable, if a stop was requested.
 template <Monoid M>
 bool sliding_window_power(const M& m, Limb* r, const Limb* base, const SlidingSchedule& schedule,
                           Limb* workspace, const StopToken& stop) {

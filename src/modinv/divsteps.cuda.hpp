@@ -36,7 +36,7 @@ class Divsteps {
   static constexpr unsigned kUnroll = kDigits <= 14 ? kDigits : 1;
 
  public:
-  /// In: x < 2^kBits where the gcd is wanted, x <= n where the inverse is
+  /// On input: x < 2^kBits where the gcd is wanted, x <= n where the inverse is
   template <class Modulus, class Number>
   MM_DEVICE Divsteps(const Modulus& n, const Number& x)
       : inverse_((0 - cuda::negative_inverse(n[0])) & kDigitMask) {

@@ -25,10 +25,10 @@ class SafeGcd {
   SafeGcd& operator=(const SafeGcd&) = delete;
   ~SafeGcd();
 
-  /// Storage is reused from call to call. In: n odd, n > 1, top limb not 0.
+  /// Storage is reused from call to call. On input: n odd, n > 1, top limb not 0.
   void assign(std::span<const Limb> n);
 
-  /// r = x^-1 mod n, for x < n, both of n.size() limbs; r may be x. Returns 1, or 0 (and r = 0) if
+  /// r = x^-1 mod n, for x < n, both of n.size() limbs; r may be x. @return 1, or 0 (and r = 0) if
   /// gcd(x, n) > 1. Constant-time: (49 b + 57) / 17 division steps for a modulus of b bits (Bernstein and
   /// Yang, theorem 11.2).
   Limb invert(std::span<Limb> r, std::span<const Limb> x);

@@ -49,7 +49,7 @@ void check_count(std::size_t found, std::size_t expected) {
   if (found != expected) throw nb::value_error("the arrays have different lengths");
 }
 
-/// Of each text its notation (0: it is no integer) and an upper bound on its limbs.
+/// Finds the notation of each text (0: it is no integer) and an upper bound on its limbs.
 void scan_text(nb::handle data, nb::handle offsets, std::size_t max_decimal_digits, nb::handle notations,
                nb::handle widths) {
   const Slices texts(data, offsets);

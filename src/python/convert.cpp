@@ -127,7 +127,7 @@ SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widt
   return extent;
 }
 
-/// Returns (sequence whose elements are int or mpz, largest bit length, that of mpz in whole limbs, whether
+/// @return (sequence whose elements are int or mpz, largest bit length, that of mpz in whole limbs, whether
 /// any is negative, whether any is an mpz).
 nb::tuple scan_ints(nb::handle sequence) {
   Classifier classify;
@@ -235,7 +235,7 @@ void limbs_to_bytes(nb::handle limbs, nb::handle bytes) {
   }
 }
 
-/// Convert a sequence of big-endian bytes objects to limbs[N, L]. In: none is longer than 8 L bytes.
+/// Convert a sequence of big-endian bytes objects to limbs[N, L]. On input: none is longer than 8 L bytes.
 void bytes_list_to_limbs(nb::handle sequence, nb::handle limbs) {
   const LimbArray out(limbs, Access::write, "limbs");
   const nb::object fast = fast_sequence(sequence);

@@ -35,7 +35,7 @@ static_assert(offsetof(IntObject, tag) == offsetof(PyLongObject, long_value.lv_t
 #endif
 #endif
 
-/// The digits of an int. In: PyLong_Check(value).
+/// The digits of an int. On input: PyLong_Check(value).
 class Digits {
  public:
   explicit Digits(PyObject* value) {

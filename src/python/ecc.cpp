@@ -119,7 +119,7 @@ class EccKey {
   std::unique_ptr<mm_ecc_key, Destroy> key_;
 };
 
-/// Those members of a call that choose how, and not on what, it computes.
+/// The members of a call that choose how it computes, and not on what.
 struct EccScheme {
   EccScheme(int scheme, int hash, bool prehashed, int nonces, int policy, int signature_format,
             int point_format, int low_s, bool no_check, std::size_t key_bytes, bool responder, bool confirm) {

@@ -69,8 +69,8 @@ void compare(nb::handle x, nb::handle x_negative, nb::handle y, nb::handle y_neg
 /// Split a batch into runs of consecutive items whose arrays stay within `budget` bytes, and return the ends
 /// of the runs.
 ///
-/// In: `widths`: uint32[N] limb counts of each array, which in a run is as wide as its widest item; `fixed`:
-/// further bytes per item.
+/// On input: `widths`: uint32[N] limb counts of each array, which in a run is as wide as its widest item;
+/// `fixed`: further bytes per item.
 nb::list split_runs(const nb::list& widths, std::size_t fixed, std::size_t budget) {
   std::deque<Buffer> buffers;
   for (const nb::handle item : widths) {

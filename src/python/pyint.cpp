@@ -45,7 +45,7 @@ void pack_block(const Limb* limbs, Digit* digits) {
   }
 }
 
-/// Convert all digits to `width` limbs. In: they fit.
+/// Convert all digits to `width` limbs. On input: they fit.
 void unpack(const Digit* digits, std::size_t count, Limb* limbs, std::size_t width) {
   Limb* const end = limbs + width;
   for (; count >= kBlockDigits && end - limbs >= static_cast<std::ptrdiff_t>(kBlockLimbs);
@@ -69,7 +69,7 @@ void unpack(const Digit* digits, std::size_t count, Limb* limbs, std::size_t wid
   std::fill(limbs, end, Limb{0});
 }
 
-/// Convert limbs[0, width) to their low `count` digits. In: count <= ceil(64 width / 30).
+/// Convert limbs[0, width) to their low `count` digits. On input: count <= ceil(64 width / 30).
 void pack(const Limb* limbs, std::size_t width, Digit* digits, std::size_t count) {
   for (; count >= kBlockDigits; count -= kBlockDigits, digits += kBlockDigits) {
     pack_block(limbs, digits);

@@ -16,10 +16,10 @@ struct IntExtent {
   bool negative = false;
 };
 
-/// Bit length and sign of `value`. In: PyLong_Check(value).
+/// Bit length and sign of `value`. On input: PyLong_Check(value).
 [[nodiscard]] IntExtent int_extent(PyObject* value);
 
-/// Write |value| to limbs[0, width), zero-extended. In: PyLong_Check(value).
+/// Write |value| to limbs[0, width), zero-extended. On input: PyLong_Check(value).
 /// @return false if |value| >= 2^(64 width); the limbs are then unspecified
 [[nodiscard]] bool read_int(PyObject* value, Limb* limbs, std::size_t width, bool* negative);
 

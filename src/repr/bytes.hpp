@@ -30,7 +30,7 @@ inline void store_limb(std::uint8_t* bytes, Limb limb) {
   std::memcpy(bytes, &limb, sizeof limb);
 }
 
-/// OS2IP: limbs = the number in `bytes`, zero-extended. In: bytes.size() <= 8 limbs.size(). Timing:
+/// OS2IP: limbs = the number in `bytes`, zero-extended. On input: bytes.size() <= 8 limbs.size(). Timing:
 /// constant-time.
 inline void limbs_from_bytes(std::span<Limb> limbs, ByteSpan bytes) {
   std::size_t left = bytes.size();

@@ -17,7 +17,7 @@ using Mask = std::uint64_t;
 inline Mask is_zero(std::uint64_t x) { return word::mask_from_bit(word::is_zero_bit(x)); }
 inline Mask equal(std::uint64_t x, std::uint64_t y) { return is_zero(x ^ y); }
 
-/// x < y. In: x, y < 2^63.
+/// x < y. On input: x, y < 2^63.
 inline Mask less(std::uint64_t x, std::uint64_t y) { return word::mask_from_bit((x - y) >> 63); }
 
 /// x if `yes` is set, else y.
@@ -36,7 +36,7 @@ inline Mask equal_bytes(std::span<const std::uint8_t> x, std::span<const std::ui
 
 /// bytes[i] = bytes[i + distance], with zeros from the end, for a secret distance.
 ///
-/// In: distance <= bytes.size(). Timing: one pass for each bit of bytes.size(), which is public.
+/// On input: distance <= bytes.size(). Timing: one pass for each bit of bytes.size(), which is public.
 inline void shift_to_front(std::span<std::uint8_t> bytes, std::uint64_t distance) {
   const std::size_t size = bytes.size();
   for (std::size_t step = 1; step <= size; step *= 2) {

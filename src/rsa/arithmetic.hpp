@@ -22,13 +22,14 @@ struct BlindingPair {
 
 /// x = x^exponent mod n in Montgomery form.
 ///
-/// In: x < n, `scratch`: as for products modulo n. Timing: constant-time in x, variable-time in the exponent.
+/// On input: x < n, `scratch`: as for products modulo n. Timing: constant-time in x, variable-time in the
+/// exponent.
 void raise_to_exponent(Limb* x, const scalar64::Montgomery& n, std::span<const Limb> exponent, Limb* scratch);
 
 /// Precomputed constants of a private key, which must outlive it. Thread-safe.
 class PrivateArithmetic {
  public:
-  /// In: a private key.
+  /// On input: a private key.
   explicit PrivateArithmetic(const Key& key);
 
   /// Limbs of scratch that each function below needs.
@@ -45,18 +46,18 @@ class PrivateArithmetic {
 
   /// r = x factor / R mod n, almost reduced: with the factor of a pair, the product of x and its r^e.
   ///
-  /// In: x < n, factor < R, both in n's limbs. Out: r < R, congruent to x factor / R modulo n. Aliasing: r
-  /// may be x.
+  /// On input: x < n, factor < R, both in n's limbs. On output: r < R, congruent to x factor / R modulo n.
+  /// Aliasing: r may be x.
   void multiply(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const;
-  /// The same, fully reduced. Out: r < n.
+  /// The same, fully reduced. On output: r < n.
   void multiply_reduced(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const;
 
   /// r = the number below n that is a modulo p and b modulo q, by Garner's formula b + q ((a - b) qinv mod
   /// p); with more primes, extended to the residue x modulo each further prime s, whose product of earlier
   /// primes is m, by r + m ((x - r) m^-1 mod s).
   ///
-  /// In: the residue of prime i is residues[i stride ..], below the prime, in p's limbs. Out: r < n, in n's
-  /// limbs.
+  /// On input: the residue of prime i is residues[i stride ..], below the prime, in p's limbs. On output: r <
+  /// n, in n's limbs.
   void combine(Limb* r, const Limb* residues, std::size_t stride, Limb* scratch) const;
 
  private:
@@ -67,7 +68,7 @@ class PrivateArithmetic {
   std::vector<scalar64::Montgomery> others_;  ///< modulo the primes after p and q
 
   /// number = the number that is `number` modulo m and `residue` modulo prime i, where m is the product of
-  /// the primes before it. In: number < m, in n's limbs. Out: number < m times the prime.
+  /// the primes before it. On input: number < m, in n's limbs. On output: number < m times the prime.
   void extend(std::span<Limb> number, std::size_t i, const Limb* residue) const;
 };
 

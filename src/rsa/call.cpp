@@ -24,7 +24,8 @@ constexpr std::size_t kNumbersPerItem = 9;
 // computes one block, other blocks are encoded, blinded and decoded.
 constexpr std::size_t kLeastGpuBlock = 64;
 constexpr std::size_t kMostGpuBlock = 32768;
-// Of public operations, which the CPU's part bounds: of larger blocks more memory is written and read again.
+// Most items of a public operation's block. The CPU is the bottleneck there, and larger blocks exceed its
+// caches.
 constexpr std::size_t kMostPublicGpuBlock = 8192;
 // A block of private operations keeps the GPU busy for milliseconds: a few blocks in flight suffice, and
 // several threads should encode the first one. A block of public operations takes the CPU longer than the

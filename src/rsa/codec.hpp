@@ -20,14 +20,14 @@ class Codec {
 
   /// Encode the input of an item.
   ///
-  /// Out: `number`: the number below n whose power is needed, in n's limbs; 0 if the item needs no power.
-  /// Timing: constant-time in secret inputs (see rsa.h).
+  /// On output: `number`: the number below n whose power is needed, in n's limbs; 0 if the item needs no
+  /// power. Timing: constant-time in secret inputs (see rsa.h).
   /// @return MM_ITEM_NOT_COMPUTED if the power is needed, else the item's final status
   mm_status encode(const Key& key, std::size_t item, std::span<Limb> number);
 
   /// Decode the power of an item and write its result to the call's output or `valid`.
   ///
-  /// In: `number` as encode() set it; `power` < n; both in n's limbs. The ciphertext is taken from the
+  /// On input: `number` as encode() set it; `power` < n; both in n's limbs. The ciphertext is taken from the
   /// number: the caller's bytes may no longer be those whose power this is, and a message that depended on
   /// both would tell whether the padding of the power is valid. Timing: constant-time in secret results (see
   /// rsa.h).

@@ -8,8 +8,8 @@ namespace {
 
 constexpr Limb kOne[] = {1};
 
-// x 2^(64 count) mod n. In: count >= limbs of n. Conversion to Montgomery form multiplies by 2^(64 limbs); x
-// is shifted by the remaining limbs before it.
+// x 2^(64 count) mod n. On input: count >= limbs of n. Conversion to Montgomery form multiplies by 2^(64
+// limbs); x is shifted by the remaining limbs before it.
 limbs::Buffer times_power(const scalar64::Montgomery& n, std::span<const Limb> x, std::size_t count) {
   const std::size_t shift = count - n.limbs();
   limbs::Buffer shifted(x.size() + shift);

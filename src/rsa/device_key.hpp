@@ -18,7 +18,7 @@ limbs::Buffer public_scale(const Key& key, std::size_t radix_n);
 /// Constants of a private key. Timing: constant-time.
 class DeviceKey {
  public:
-  /// In: `qinv` = q^-1 mod p; radix_n, radix_p as above.
+  /// On input: `qinv` = q^-1 mod p; radix_n, radix_p as above.
   DeviceKey(const PrivateArithmetic& arithmetic, std::span<const Limb> qinv, std::size_t radix_n,
             std::size_t radix_p);
 

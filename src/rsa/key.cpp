@@ -155,8 +155,8 @@ bool is_prime(Arithmetic& arithmetic, const crypto::Number& number) {
   return verdict == 1;
 }
 
-// Compute the primes from n, e and d. A factor f with e d != 1 mod f - 1 is composite, and one with e d = 1
-// may be: 15 divides n where 3 and 5 do, and 14 may divide e d - 1. Timing: reveals the number of attempts.
+// Compute the primes from n, e and d. A factor f with e d != 1 mod f - 1 is composite. The converse fails: f
+// = 15 of n = 3 * 5 * .. is composite although 14 may divide e d - 1. Timing: reveals the number of attempts.
 void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
   const crypto::Number multiple = minus_one(arithmetic.product(numbers.e, numbers.d));
   require_key(BN_is_zero(multiple.get()) == 0 && BN_is_odd(multiple.get()) == 0,

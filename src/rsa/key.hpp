@@ -28,7 +28,7 @@ struct KeyNumbers {
 /// What a caller demands of a key.
 struct KeyRules {
   unsigned checks = 0;                                   ///< MM_RSA_CHECK_* flags
-  std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS;  ///< of e; 0 means the default too
+  std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS;  ///< of e; 0: the default
 };
 
 /// A key whose numbers were checked, in limbs. Immutable and shared by rings. The destructor zeroes the
@@ -64,11 +64,11 @@ class Key {
   [[nodiscard]] std::span<const Limb> exponent(std::size_t i) const {
     return i == 0 ? dp() : i == 1 ? dq() : whole(others_[i - 2].exponent);
   }
-  /// Inverse of the product of all primes before prime(i), mod prime(i), in as many limbs. In: i >= 2.
+  /// Inverse of the product of all primes before prime(i), mod prime(i), in as many limbs. On input: i >= 2.
   [[nodiscard]] std::span<const Limb> coefficient(std::size_t i) const {
     return whole(others_[i - 2].coefficient);
   }
-  /// The product of all primes before prime(i). In: i >= 2.
+  /// The product of all primes before prime(i). On input: i >= 2.
   [[nodiscard]] std::span<const Limb> before(std::size_t i) const { return whole(others_[i - 2].before); }
   /// SHA-256 of d as k bytes, for implicit rejection.
   [[nodiscard]] const crypto::Sha256Digest& exponent_digest() const { return exponent_digest_; }

@@ -19,7 +19,7 @@ constexpr const char* kAlgorithms[] = {"RSA", "RSA-PSS"};
 constexpr std::string_view kSshPrefixes[] = {"ssh-rsa"};
 constexpr crypto::KeyFamily kFamily{kAlgorithms, kSshPrefixes, "RSA key", "not RSA", "an RSA key"};
 
-// In: kind <= MM_RSA_KEY_PUBLIC.
+// On input: kind <= MM_RSA_KEY_PUBLIC.
 crypto::WantedKey wanted(std::size_t kind) {
   if (kind == MM_RSA_KEY_PUBLIC) return crypto::WantedKey::public_;
   return kind == MM_RSA_KEY_ANY ? crypto::WantedKey::any : crypto::WantedKey::private_;

@@ -29,8 +29,8 @@ class LaneArithmetic {
 
   /// r_i = x_i factor_i / R mod n for each lane i: x r^e or x r^-1 with the two members of a pair.
   ///
-  /// In: lanes() rows x_i < R of n's limbs (for a larger x_i, which a fault may leave, r_i is some number
-  /// below n); `factor`: an element. Out: rows r_i < n of n's limbs. Aliasing: r may be x.
+  /// On input: lanes() rows x_i < R of n's limbs (for a larger x_i, which a fault may leave, r_i is some
+  /// number below n); `factor`: an element. On output: rows r_i < n of n's limbs. Aliasing: r may be x.
   void multiply(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const;
 
  private:

@@ -17,7 +17,7 @@ namespace manymod::rsa {
 
 // ---- signatures: messages and signatures are public
 
-/// EMSA-PKCS1-v1_5 (section 9.2). Returns false if `encoded` is too short for the digest.
+/// EMSA-PKCS1-v1_5 (section 9.2). @return false if `encoded` is too short for the digest.
 bool encode_pkcs1v15_signature(std::span<std::uint8_t> encoded, const crypto::HashFacts& hash,
                                ByteSpan digest);
 
@@ -34,7 +34,7 @@ struct PssShape {
   [[nodiscard]] std::size_t longest_salt() const { return encoded_bytes() - hash.size() - 2; }
 };
 
-/// EMSA-PSS-ENCODE (section 9.1.1). In: shape.fits(salt.size()). Out: `encoded`, k bytes.
+/// EMSA-PSS-ENCODE (section 9.1.1). On input: shape.fits(salt.size()). On output: `encoded`, k bytes.
 void encode_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan digest, ByteSpan salt);
 
 /// Accepts a salt of any length.
@@ -51,11 +51,11 @@ bool verify_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan
 std::ptrdiff_t longest_pkcs1v15_message(std::size_t modulus_bytes);
 std::ptrdiff_t longest_oaep_message(std::size_t modulus_bytes, std::size_t digest_size);
 
-/// EME-PKCS1-v1_5 encoding (section 7.2.1) with random bytes from libcrypto. In: the message fits. Timing:
-/// constant-time in the message. @throws StatusError MM_ERR_CRYPTO
+/// EME-PKCS1-v1_5 encoding (section 7.2.1) with random bytes from libcrypto. On input: the message fits.
+/// Timing: constant-time in the message. @throws StatusError MM_ERR_CRYPTO
 void encode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan message);
 
-/// EME-OAEP encoding (section 7.1.1). In: the message fits; label_digest and seed have the length of a
+/// EME-OAEP encoding (section 7.1.1). On input: the message fits; label_digest and seed have the length of a
 /// digest. Timing: constant-time in the message and the seed.
 void encode_oaep(std::span<std::uint8_t> encoded, ByteSpan message, ByteSpan label_digest, ByteSpan seed,
                  crypto::Hasher& mgf);
@@ -66,16 +66,17 @@ struct Decoded {
   std::uint64_t size;
 };
 
-/// EME-OAEP decoding (section 7.1.2) in place. In: k >= 2 digest lengths + 2. If the padding is invalid, good
-/// and size are 0 and all bytes are 0. Timing: constant-time in the bytes, the validity and the size.
+/// EME-OAEP decoding (section 7.1.2) in place. On input: k >= 2 digest lengths + 2. If the padding is
+/// invalid, good and size are 0 and all bytes are 0. Timing: constant-time in the bytes, the validity and the
+/// size.
 Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, crypto::Hasher& mgf);
 
 /// EME-PKCS1-v1_5 decoding in place with implicit rejection (draft-irtf-cfrg-rsa-guidance, section 7):
 /// invalid padding yields a message that is derived from the private exponent and the ciphertext.
 ///
-/// In: `exponent_digest`: SHA-256 of the private exponent as k bytes; `ciphertext`: k bytes. Out: the message
-/// at the front of `encoded`, zeros behind it. Returns its size. Timing: constant-time in the bytes, the
-/// validity and the size.
+/// On input: `exponent_digest`: SHA-256 of the private exponent as k bytes; `ciphertext`: k bytes. On output:
+/// the message at the front of `encoded`, zeros behind it. @return its size. Timing: constant-time in the
+/// bytes, the validity and the size.
 std::uint64_t decode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan exponent_digest,
                                       ByteSpan ciphertext, crypto::HmacSha256& hmac);
 

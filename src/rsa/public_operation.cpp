@@ -91,7 +91,7 @@ class PublicOperation {
     std::size_t at = 0;
     for (const KeyRun& run : runs) {
       std::copy_n(numbers_.data() + run.begin * limbs, run.size() * limbs, numbers.data() + at * limbs);
-      // The memory of a power that a fault prevents keeps what the caller put there.
+      // If a fault prevents a power, its output keeps the caller's kNoPower bytes.
       std::copy_n(powers_.data() + run.begin * limbs, run.size() * limbs, powers.data() + at * limbs);
       for (std::size_t row = 0; row < run.size(); ++row, ++at) {
         limbs::copy_extend(moduli.part(at * limbs, limbs), run.key->key().n());

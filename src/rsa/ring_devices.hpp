@@ -22,7 +22,7 @@ class RingDevices {
   /// Whether products can be computed modulo numbers of `limbs` limbs: of up to 8192 bits.
   [[nodiscard]] static bool holds(std::size_t limbs);
 
-  /// For products modulo numbers of `limbs` limbs. In: holds(limbs). @throws gpu::DeviceError
+  /// For products modulo numbers of `limbs` limbs. On input: holds(limbs). @throws gpu::DeviceError
   [[nodiscard]] const gpu::ProgramRunner& products(const PowerGpu& gpu, std::size_t limbs) const;
   /// For the arrays that products read and write.
   /// @throws gpu::DeviceError

@@ -31,8 +31,8 @@ struct Rows {
 
   [[nodiscard]] std::size_t count() const { return items.size(); }
 
-  /// Make numbers and powers 0, once all rows are known. Memory of earlier rows is used again: new memory
-  /// costs more than what is written to it, by page faults.
+  /// Make numbers and powers 0, once all rows are known. Memory of earlier rows is used again: page faults of
+  /// new memory cost more than writing it.
   void clear_numbers() {
     const std::size_t size = count() * limbs;
     for (limbs::Buffer* const buffer : {&numbers, &powers}) {

@@ -116,8 +116,7 @@ class EccOperation final : public Operation {
     pattern_.context = {1, context_.data(), context_.size(), 0, nullptr, nullptr};
   }
 
-  /// @throws StatusError MM_ERR_KEY that names the first key that is none; those without bytes are not
-  /// private
+  /// @throws StatusError MM_ERR_KEY that names the first invalid private key; keys without bytes are public
   void require_valid_secrets() const {
     BatchArrays results;
     std::size_t row = 0;

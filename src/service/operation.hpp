@@ -19,7 +19,7 @@ class BatchArrays {
   BatchArrays& operator=(const BatchArrays&) = delete;
   ~BatchArrays() { wipe_outputs(); }
 
-  /// Room for `count` requests, whose results have at most `output_bytes` bytes. In: those of the batch
+  /// Room for `count` requests, whose results have at most `output_bytes` bytes. On input: those of the batch
   /// before are zeroed. @throws std::bad_alloc
   void begin(std::size_t count, std::size_t output_bytes);
 
@@ -63,7 +63,7 @@ class Operation {
 /// @throws StatusError with mm_last_error() unless `status` is MM_OK
 void require_ok(mm_status status);
 
-/// Call with a request by a key that there is not, to find wrong options before real requests come.
+/// Call with a request with a nonexistent key, to find wrong options before real requests come.
 /// @throws StatusError
 void require_callable(const Operation& operation);
 

@@ -28,9 +28,9 @@ class Pace {
   /// and T(b) seconds for a batch of b, r T(b) / b <= kUtilisation concurrent. Requests beyond one would only
   /// add latency. If no size that was measured is enough, the one with the best throughput.
   ///
-  /// Where threads wait for processors, other work needs the time that larger batches save, though the
-  /// service alone would keep up: then the size with the best throughput, or one that was not tried, but no
-  /// more requests than were outstanding at once of late, since more would not come.
+  /// If threads have to wait for a processor, the machine is saturated: the batch size of best throughput, or
+  /// an untried one, is then wanted even if smaller batches keep up, but never more than the recent maximum
+  /// of outstanding requests.
   [[nodiscard]] std::size_t wanted(Clock::time_point now) const;
   /// The largest batch worth computing: beyond the size with the best throughput its first requests would
   /// wait for nothing. Larger ones are tried if the largest one that was measured is the best, and, while the

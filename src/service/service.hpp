@@ -147,7 +147,7 @@ class Service : public std::enable_shared_from_this<Service> {
   std::size_t idle_ = 0;     ///< those of them that wait to be called
   std::size_t room_waiters_ = 0;
   bool gathering_ = false;  ///< a thread gathers, or was called to
-  bool called_ = false;     ///< and has not yet come
+  bool called_ = false;     ///< a gatherer was woken and has not started
   bool holding_ = false;    ///< the gatherer waits for more requests
   bool watching_ = false;   ///< the thread for expiries runs
   bool closed_ = false;

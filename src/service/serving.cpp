@@ -14,7 +14,7 @@
 namespace manymod::service {
 namespace {
 
-/// What a request's item of a computed batch came to; of a failed batch every request has its status.
+/// The answer to one item of a batch; in a failed batch each item has the batch's status.
 mm_answer answer_of(const BatchArrays& arrays, std::size_t item, mm_status status, const char* message) {
   if (status != MM_OK && status != MM_ERR_ITEMS) return {status, 0, {}, message};
   return {static_cast<mm_status>(arrays.statuses[item]), arrays.valid[item], arrays.output(item), ""};
@@ -71,7 +71,7 @@ void Service::serve(Batch& batch) noexcept {
   ended_.notify_all();
 }
 
-/// The channel that a batch is to be taken of now; null when there will be none any more.
+/// Waits for a channel with a due batch. Null once the service is closed.
 Service::Channel* Service::gather(Lock& lock) {
   while (become_gatherer(lock)) {
     Clock::time_point begin{};

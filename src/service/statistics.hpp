@@ -11,7 +11,7 @@
 
 namespace manymod::service {
 
-/// What mm_service_statistics describes, but for what is going on at the moment. Not thread-safe.
+/// What mm_service_statistics describes, except the current state. Not thread-safe.
 struct Statistics {
   std::uint64_t accepted = 0, computed = 0, failed = 0, cancelled = 0, expired = 0, refused = 0, batches = 0;
   std::uint64_t batch_sizes[32] = {};

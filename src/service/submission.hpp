@@ -20,7 +20,7 @@
 
 namespace manymod::service {
 
-/// A time of the C ABI, of which very long ones are as good as infinite, as one that can be added to times.
+/// A time of the C ABI, clamped so that adding it to a time point cannot overflow.
 constexpr std::chrono::nanoseconds bounded(std::uint64_t ns) {
   constexpr std::uint64_t kForever = std::uint64_t{1} << 61;
   return std::chrono::nanoseconds(ns < kForever ? ns : kForever);
@@ -47,7 +47,7 @@ class Submission {
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] std::chrono::nanoseconds timeout() const { return timeout_; }
 
-  /// @throws StatusError MM_ERR_ARGUMENT if such requests are none of the operation's
+  /// @throws StatusError MM_ERR_ARGUMENT if the operation does not take such requests
   virtual void require_suited(const Operation&) const {}
   [[nodiscard]] virtual Operands operands(std::size_t request) const = 0;
   /// Several threads may answer different requests at a time. What `answer` points to is copied.
@@ -55,10 +55,10 @@ class Submission {
   /// Note that `requests` more of them are answered, and end the submission with the last.
   void answered(std::size_t requests) noexcept;
 
-  /// Wait for the end. Returns false if that takes longer.
+  /// Wait for the end. @return false if that takes longer.
   [[nodiscard]] bool wait(std::uint64_t timeout_ns);
   [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_acquire); }
-  /// What mm_ticket_answer gives. In: ended().
+  /// What mm_ticket_answer gives. On input: ended().
   [[nodiscard]] virtual mm_answer summary() const = 0;
 
   // The following belong to the service and are guarded by its lock.
@@ -105,7 +105,7 @@ class SingleRequest final : public Submission {
   void* const user_;
   const bool keep_;
   std::vector<std::uint8_t> operands_;  ///< input, then signature
-  mm_answer answer_{};                  ///< but for what it points to
+  mm_answer answer_{};                  ///< without the arrays it points to
   std::vector<std::uint8_t> output_;
   std::string message_;
 };

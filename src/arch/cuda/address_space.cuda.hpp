@@ -7,14 +7,14 @@
 
 namespace manymod::cuda {
 
-/// In: p points to shared memory.
+/// On input: p points to shared memory.
 MM_DEVICE void assume_shared([[maybe_unused]] const void* p) {
 #if defined(__CUDA_ARCH__)
   __builtin_assume(__isShared(p));
 #endif
 }
 
-/// In: p points to local memory.
+/// On input: p points to local memory.
 MM_DEVICE void assume_local([[maybe_unused]] const void* p) {
 #if defined(__CUDA_ARCH__)
   __builtin_assume(__isLocal(p));

@@ -8,7 +8,7 @@
 
 namespace manymod::cuda {
 
-/// counter += value, by one thread at a time. Returns what it was.
+/// counter += value, by one thread at a time. @return what it was.
 MM_DEVICE std::uint32_t fetch_add(std::uint32_t& counter, std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
   return atomicAdd(&counter, value);

@@ -32,7 +32,7 @@ struct StreamShape {
   static constexpr unsigned kBufferBytes = kSteps * kTiling.max_quads * 512;
   static constexpr unsigned kMatrixBytes = kSteps * kTiling.quads * 512;
 
-  /// Of a tile of the sequence: its first column quad within its matrix, its number of column quads, its
+  /// For a tile of the sequence: its first column quad within its matrix, its number of column quads, its
   /// bytes, and its offset in the sequence.
   static constexpr unsigned first(unsigned tile) { return kTiling.first(tile % kTilesPerMatrix); }
   static constexpr unsigned quads(unsigned tile) { return kTiling.size(tile % kTilesPerMatrix); }

@@ -28,7 +28,7 @@ struct AnyWeierstrass {
   // The check of secrets would lose the address of a field's working memory in a call.
   static_assert(Inline::kSharedWords == 0);
   using Field = CalledScalars<Inline>;
-  /// Of what takes a small part of the time.
+  /// The field for code that takes a small part of the time.
   using RareField = std::conditional_t<(kWords > 8), Field, Inline>;
   using Element = typename Field::Element;
   using Point = ProjectivePoint<Field>;
@@ -38,15 +38,15 @@ struct AnyWeierstrass {
   static constexpr unsigned kMostOrderBits = kFieldBits + 1;
   static constexpr unsigned kMostOrderWords = kWords + 1;
 
-  // Of curves with a cofactor of 1, whose orders are as long as their primes. As Weierstrass
-  // (curves.cuda.hpp) has them:
+  // Only for curves with a cofactor of 1, whose orders are as long as their primes; the meanings are those in
+  // Weierstrass (curves.cuda.hpp):
   using InlineScalars = Inline;
   using Scalars = RareField;
   static constexpr unsigned kRowWords = kWords;
   static constexpr unsigned kOrderWords = kWords;
   static constexpr unsigned kScalarBytes = 4 * kWords;
   static constexpr unsigned kNonceRounds = 16;
-  /// Of kScalarBytes bytes, which n fills but for these.
+  /// How many bits kScalarBytes bytes have above the length of n.
   MM_DEVICE static unsigned surplus_bits(const CurveNumbers& curve) {
     return 8 * kScalarBytes - curve.order_bits;
   }

@@ -61,8 +61,8 @@ MM_DEVICE void load_prepared(typename C::Prepared& r, const Words& entry) {
   f.load(r.t, From{entry, 2 * C::kWords});
 }
 
-/// k B, constant-time. In: k < n; all threads of a warp together, surplus ones with any item and `stores`
-/// false. Entries of a window: word j of all from table[(window 3 kWords + j) 64].
+/// k B, constant-time. On input: k < n; all threads of a warp together, surplus ones with any item and
+/// `stores` false. Entries of a window: word j of all from table[(window 3 kWords + j) 64].
 template <class C>
 MM_DEVICE void multiply_base_edwards(const PointJob& job, std::uint32_t item, bool stores) {
   struct Entry {

@@ -133,7 +133,7 @@ MM_DEVICE void base_entry(typename C::Affine& r, const std::uint32_t* table, uns
   negate_where<C>(r.y, digit.negative);
 }
 
-/// In: item < job.count; all threads of a warp together, surplus ones with any item and `stores` false.
+/// On input: item < job.count; all threads of a warp together, surplus ones with any item and `stores` false.
 template <class C>
 MM_DEVICE void multiply_base(const PointJob& job, std::uint32_t item, bool stores) {
   const typename C::Field f;

@@ -67,7 +67,7 @@ MM_DEVICE void store_sum(const SumJob& job, std::uint32_t item, const Sums& sums
   store_element(f, Column{job.result + 2 * column, job.count, item}, p.z);
 }
 
-/// Of affine points. On input: item < job.count.
+/// Computes a sum of affine points. On input: item < job.count.
 template <class Sums>
 MM_DEVICE void sum_terms(const SumJob& job, std::uint32_t item) {
   if (job.made != nullptr && item >= *job.made) return;
@@ -87,7 +87,7 @@ MM_DEVICE void sum_terms(const SumJob& job, std::uint32_t item) {
   store_sum(job, item, sums, sum);
 }
 
-/// Of points in columns. On input: item < job.count.
+/// Computes a sum of points in columns. On input: item < job.count.
 template <class Sums>
 MM_DEVICE void sum_points(const SumJob& job, std::uint32_t item) {
   if (job.made != nullptr && item >= *job.made) return;

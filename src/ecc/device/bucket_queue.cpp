@@ -6,8 +6,8 @@
 namespace manymod::ecc::device {
 namespace {
 
-/// Elements that a thread adds up, likewise: points in columns, of which there are few, so that more threads
-/// are better; and what is left of them in the end.
+/// kMostPoints: most points in columns that one thread adds up in a stage: few, so that many threads have
+/// work. kMostLast: most points of a group that the last stage adds up.
 constexpr unsigned kMostPoints = 16, kMostLast = 4;
 /// One for places, and one for the pieces of each stage: fewer than a dozen for any number of terms.
 constexpr std::size_t kCounters = 16;
@@ -60,7 +60,7 @@ void BucketQueue::launch(const char* part, const Job& job) const {
       .launch(queue_.stream(), {(job.count + kPointBlock - 1) / kPointBlock, kPointBlock, 0}, job);
 }
 
-/// Cuts the groups into pieces. Returns the job of their sums, which are the elements of the next stage.
+/// Cuts the groups into pieces. @return the job of their sums, which are the elements of the next stage.
 /// next: see PiecesJob; groups get their places.
 SumJob BucketQueue::cut(unsigned most, std::uint32_t* next) {
   PiecesJob job;

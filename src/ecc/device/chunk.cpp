@@ -10,9 +10,9 @@
 namespace manymod::ecc::device {
 namespace {
 
-/// Of each array: rows are read as limbs.
+/// Alignment of each array in bytes.
 constexpr std::size_t kAlignment = 256;
-/// Arrays of a chunk, each of which may waste so much.
+/// Most arrays of a chunk; each may waste kAlignment bytes.
 constexpr std::size_t kMostArrays = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }

@@ -35,11 +35,11 @@ struct CurveKernels {
 
   /// For any curve, by complete formulas.
   [[nodiscard]] bool for_any_curve() const { return id == CurveId::custom; }
-  /// Which name they have in common.
+  /// The prefix of all kernel names.
   [[nodiscard]] std::string common_name() const { return "ecc_" + name; }
   /// Sources take the part by a macro.
   [[nodiscard]] gpu::KernelId kernel(const std::string& part) const;
-  /// Of those that sort the terms of sums, which are the same for all curves.
+  /// A kernel that sorts the terms of sums; the same for all curves.
   [[nodiscard]] gpu::KernelId bucket_kernel(const std::string& part) const;
 };
 
@@ -89,13 +89,13 @@ class DeviceCurve {
   void decode(const gpu::Stream& stream, DecodeJob job) const;
   void sum_terms(const gpu::Stream& stream, SumJob job) const;
   void sum_points(const gpu::Stream& stream, SumJob job) const;
-  // Of Ed25519, secp256k1 and SM2:
+  // For Ed25519, secp256k1 and SM2:
   void hash_to_scalars(const gpu::Stream& stream, HashJob job) const;
-  // Of secp256k1 and SM2:
+  // For secp256k1 and SM2:
   void digest(const gpu::Stream& stream, const DigestJob& job) const;
-  // Of SM2:
+  // For SM2:
   void sign_sm2(const gpu::Stream& stream, SignJob job) const;
-  // Of Ed25519:
+  // For Ed25519:
   void expand_keys(const gpu::Stream& stream, ExpandJob job) const;
   void compare_cofactored(const gpu::Stream& stream, CofactorJob job) const;
 

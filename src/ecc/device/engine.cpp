@@ -315,12 +315,13 @@ ChunkedWork GpuEngine::chunked(bool secret, Start start) const {
   return {{bytes, bytes}, secret ? Secrecy::all : Secrecy::none, std::move(start)};
 }
 
-/// Of kernels for any curve: k P, estimated by its products, 5000 at the rate of 61 G/s, and sums; and k G
-/// with its affine form, measured.
+/// Nanoseconds for an item of the kernels for any curve: k P (estimated: 5000 products at 61 G/s, and sums)
+/// and k G with its affine form (measured).
 constexpr double kAnyItemNs = 150, kAnyBaseNs = 12;
-/// Of a square root, likewise: 254 squares and 80 products. Of a check.
+/// Nanoseconds of a square root (estimated: 254 squarings, 80 products) and of a check that a point is on the
+/// curve.
 constexpr double kRootNs = 6, kCheckNs = 2;
-/// Of a sum of two points, with the check of both; of a term of a sum of many.
+/// Nanoseconds of a sum of two points with both checks, and of one term of a sum of many.
 constexpr double kAddNs = 6, kTermNs = 15;
 
 /// Measured on an H100 for 256 bits; wider fields take about the cube of their length, or of that of kernels

@@ -11,7 +11,7 @@
 namespace manymod::ecc::device {
 namespace {
 
-/// Fewer sums of two points, or fewer terms, are the host's sooner than they are copied.
+/// With fewer sums or terms, the host is faster than the copies.
 constexpr std::size_t kFewestSums = 256;
 /// Terms of a chunk of sums for each multiprocessor: more of them share the sums of buckets.
 constexpr std::size_t kSumItems = 4 * kChunkItems;

@@ -133,7 +133,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   [[nodiscard]] std::string find_wrong_ladder(std::size_t gpu) const;
   [[nodiscard]] std::string find_wrong_sum(std::size_t gpu) const;
 
-  /// Computes items on the GPU that would be ready first, and on the next one what it fails to. Returns the
+  /// Computes items on the GPU that would be ready first, and on the next one what it fails to. @return the
   /// first item that was not computed: items.end; or where all GPUs failed or `stop` was requested, an
   /// earlier one.
   std::size_t run(PointOperation operation, ItemRange items, const ChunkedWork& work,

@@ -58,7 +58,7 @@ struct CurveNumbers {
   const std::uint32_t* radix_squared = nullptr;  ///< R^2 mod n for the field of scalars
   const std::uint32_t* b = nullptr;              ///< the coefficient b, or d of Edwards curves, canonical
 
-  // Of curves that kernels are not compiled for (any_curve.cuda.hpp):
+  // For curves that no kernels are compiled for (any_curve.cuda.hpp):
   enum Row : unsigned { kPrime, kRadixSquared, kA, kB3, kB, kInverseExponent, kRows };
   /// p, R^2 mod p, a, 3 b, b, p - 2, as long as elements; in place of b, (a - 2) / 4 of Montgomery curves.
   const std::uint32_t* rows = nullptr;

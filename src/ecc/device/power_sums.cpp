@@ -7,9 +7,9 @@ namespace manymod::ecc::device {
 namespace {
 
 constexpr unsigned kLeastWidth = 2, kMostWidth = 16;
-/// Of an addition of two points with any Z, in additions of an affine one.
+/// Cost of adding two points with any Z, relative to adding an affine one.
 constexpr double kGeneralAddition = 1.5;
-/// Of room for a point.
+/// The shape that makes room for one point.
 constexpr BucketShape kOnePoint{2, 1};
 
 /// Affine points with room for as many as there are, at item i.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GPUs compute of a sum of multiples, and what the processor makes of it: with the points of all terms
-// whose digits have a bit at 2^i added up, the sum is that of 2^i times those.
+// The sum of many multiples in two parts. For each i a GPU adds up the points P_i of all terms whose scalar
+// digits have the bit 2^i; the host then computes the sum of 2^i P_i.
 #pragma once
 
 #include <cstddef>
@@ -45,12 +45,12 @@ struct PowerSums {
   void carry(const PointEngine& host, std::size_t i);
 };
 
-/// Those of the chunks of a call.
+/// The PowerSums of all chunks of a call.
 class ChunkSums {
  public:
   ChunkSums(const Curve& curve, const BucketShape& shape) : curve_(curve), shape_(shape) {}
 
-  /// Room for those of a chunk. Where a GPU fails, others may cut the items that are left into other chunks.
+  /// Room for the sums of a chunk. If a GPU fails, the items that are left may be cut into other chunks.
   PowerSums& of(ItemRange chunk);
   /// r = the sum of all chunks that cut `items`, by the host.
   void add_up(const PointResults& r, const PointEngine& host, ItemRange items);

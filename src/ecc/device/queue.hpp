@@ -40,13 +40,13 @@ class Queue {
   /// The affine forms of a job's points.
   void affine(const PointJob& points, const AffineRows& to) const;
 
-  /// Signatures of ECDSA or SM2. In: secret, digest, r, s, recovery, valid, low_s of `job`; nonces, or none
-  /// where RFC 6979 is to derive them, from `extra` as well if that is not null (NonceJob).
+  /// Signatures of ECDSA or SM2. On input: secret, digest, r, s, recovery, valid, low_s of `job`; nonces, or
+  /// none where RFC 6979 is to derive them, from `extra` as well if that is not null (NonceJob).
   void sign(SignJob job, const Rows& extra = {}, mm_ecc_scheme scheme = MM_ECC_ECDSA) const;
-  /// Fills in u and v. In: digest, r, s, valid, low_s of `job`.
+  /// Fills in u and v. On input: digest, r, s, valid, low_s of `job`.
   void verification_scalars(VerifyScalarsJob& job) const;
-  /// Verdicts, to job.valid. In: digest, r, s, low_s of `job`; the keys' coordinates, and whether they are on
-  /// the curve.
+  /// Verdicts, to job.valid. On input: digest, r, s, low_s of `job`; the keys' coordinates, and whether they
+  /// are on the curve.
   void verify(VerifyScalarsJob job, const Rows& x, const Rows& y, const std::uint8_t* on_curve) const;
 
  private:

@@ -94,7 +94,7 @@ struct NotZeroJob {
 };
 
 /// Whether points are those of signatures: x = r modulo n, or x = r, and the parity of y is bit 0 of the
-/// recovery id. In: x < 2 n.
+/// recovery id. On input: x < 2 n.
 struct SameJob {
   std::uint32_t count = 0;
   const std::uint32_t* order = nullptr;  ///< n; null: x = r
@@ -104,7 +104,7 @@ struct SameJob {
   std::uint8_t* good = nullptr;
 };
 
-/// Numbers modulo n for points with an even y: their opposites where y is odd. In: 0 < number < n.
+/// Numbers modulo n for points with an even y: their opposites where y is odd. On input: 0 < number < n.
 struct EvenJob {
   std::uint32_t count = 0;
   const std::uint32_t* order = nullptr;

@@ -48,9 +48,9 @@ class RowQueue {
   void queue(const RowCall& call);
   /// The same for sums (RowOperation::sum), by buckets.
   void add_up(const RowCall& call, const BucketShape& shape, PowerSums& to);
-  /// Enqueues what PointEngine::lift computes, on curves whose points are decoded (decodes); the operands'
-  /// good items are those that are found. odd: numbers whose lowest bit is that of the other coordinate; on
-  /// Edwards curves, where the opposites of points are decoded, that it does not have.
+  /// Enqueues PointEngine::lift. On input: decodes(kernels, curve). Clears `good` of items without a point.
+  /// The lowest bit of odd[i] is that of the wanted coordinate; on Edwards curves, where decoding gives the
+  /// opposite point, its complement.
   void lift(const Rows& given, const Rows& odd, const RowsOut& other);
 
  private:
@@ -147,7 +147,7 @@ class RowQueue {
   [[nodiscard]] Strings encoded_multiples(const Rows& scalars) const;
   [[nodiscard]] Strings encoded(const PointJob& points) const;
   [[nodiscard]] ExpandedKeys expand_keys() const;
-  /// Of the messages behind two strings.
+  /// The hash of two strings and the message after them, for each item.
   [[nodiscard]] Rows hash(const Strings& first, const Strings& second) const;
   void expect_equal(const Strings& a, const Strings& b, std::uint8_t* flags) const;
 };

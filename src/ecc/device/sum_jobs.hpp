@@ -17,7 +17,7 @@ struct Groups {
   std::uint32_t* size = nullptr;
 };
 
-/// In the place of an element: the neutral one.
+/// Stands for the neutral element in `references`.
 inline constexpr std::uint32_t kNoPoint = ~std::uint32_t{0};
 
 /// Which terms are in which bucket, by the digits d_i of k = sum of d_i 2^(width i), |d_i| <= 2^(width - 1).
@@ -40,8 +40,8 @@ struct PiecesJob {
   std::uint32_t count = 0;  ///< groups
   std::uint32_t most = 0;
   Groups groups;
-  /// Where not null: a counter of places; each group gets as many as it has elements, and groups.first and
-  /// next say where.
+  /// If not null: a counter from which each group reserves a place for each of its elements; the first place
+  /// is written to groups.first and to next.
   std::uint32_t* places = nullptr;
   std::uint32_t* next = nullptr;
   std::uint32_t* made = nullptr;  ///< a counter of pieces
@@ -51,9 +51,9 @@ struct PiecesJob {
   static std::span<const std::size_t> device_pointers();
 };
 
-/// The buckets of which each power of two takes part in the sum: with B_j the one of the digit j of a window,
-/// the sum of j B_j is that of 2^b times the sum of B_j over all j with bit b, 0 <= b < width. Group (window
-/// width + b) gets references to those.
+/// Distributes the buckets by the bits of their digits. With B_j the bucket of digit j in a window, the sum of
+/// j B_j is the sum of 2^b S_b for 0 <= b < width, where S_b is the sum of B_j over all j with bit b. Group
+/// (window width + b) gets references to the B_j in S_b.
 struct BitsJob {
   std::uint32_t count = 0;  ///< windows width slots
   std::uint32_t width = 0;
@@ -71,8 +71,8 @@ struct SumJob {
   std::uint32_t count = 0;              ///< sums, at most
   const std::uint32_t* made = nullptr;  ///< where not null: how many there are
   Groups elements;                      ///< of each sum
-  /// Elements of places; null: the places themselves. Of affine points as DigitsJob has them; null: point t
-  /// of both sets is added in sum t.
+  /// references[place] is the element to add; null: the place itself. For affine points the format is that of
+  /// DigitsJob; null: sum t is the sum of points t of both sets.
   const std::uint32_t* references = nullptr;
   Rows x[2], y[2];                        ///< affine points
   std::uint32_t negates = 0;              ///< of affine points: 1: the opposites are added

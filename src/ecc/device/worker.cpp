@@ -59,11 +59,12 @@ class Worker::Run {
   const Worker& worker_;
   std::size_t& done_;
   const ChunkedWork& work_;
-  /// Those in work are abandoned by an exception: their memory is freed, and zeroed, when the stream is done
-  /// with it.
+  /// An exception abandons the chunks in flight: their memory is zeroed and freed once the stream no longer
+  /// uses it.
   std::deque<InFlight> chunks_;
 
-  /// Only a thread without slots may wait for one: else all threads could wait for each other.
+  /// Only a thread that holds no slot may block for one; threads that held slots while waiting could
+  /// deadlock.
   [[nodiscard]] Slot take_slot() {
     Slots& slots = worker_.slots_;
     while (!slots.try_acquire()) {

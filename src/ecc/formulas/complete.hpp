@@ -41,7 +41,7 @@ struct AffinePoint {
 /// What the formulas exploit about the coefficient a.
 enum class CoefficientA : std::uint8_t { any, minus_three, zero };
 
-/// Of magnitude 1. a = -3 reads b alone, a = 0 reads b3 alone, any a reads a and b3 = 3 b.
+/// Coefficients of magnitude 1. a = -3 reads b alone, a = 0 reads b3 alone, any a reads a and b3 = 3 b.
 template <field::Field F>
 struct WeierstrassCoefficients {
   typename F::Element a, b, b3;
@@ -181,7 +181,7 @@ MM_DEVICE void terms_zero(const F& f, Terms<F>& r, const Products<F>& s,
   f.mul(r.u, curve.b3, s.xz);
 }
 
-/// r = a b + c d, or a b - c d. m(r) = 1. In: m(a) m(b), m(c) m(d) <= 4.
+/// r = a b + c d, or a b - c d. m(r) = 1. On input: m(a) m(b), m(c) m(d) <= 4.
 template <bool kMinus, field::Field F>
 MM_DEVICE void sum_of_products(const F& f, typename F::Element& r, const typename F::Element& a,
                                const typename F::Element& b, const typename F::Element& c,
@@ -213,7 +213,7 @@ MM_DEVICE void sum(const F& f, const WeierstrassCoefficients<F>& curve, Projecti
   sum_of_products<false>(f, r.z, s.yz, t.plus, s.xy, t.v);
 }
 
-/// X3 = 2 X Y minus - 2 Y Z u, Y3 = plus minus + v u, Z3 = 8 Y Z YY. In: m(minus) = 1, m(plus) <= 4,
+/// X3 = 2 X Y minus - 2 Y Z u, Y3 = plus minus + v u, Z3 = 8 Y Z YY. On input: m(minus) = 1, m(plus) <= 4,
 /// m(v) = 1, m(u) <= 2.
 template <field::Field F>
 MM_DEVICE void double_from(const F& f, ProjectivePoint<F>& r, const typename F::Element& xy2,
@@ -361,8 +361,8 @@ MM_DEVICE void twice(const F& f, const WeierstrassCoefficients<F>& curve, Projec
   }
 }
 
-/// In: r = p + q by the formulas above, on a curve that has points of order 2. Out: r = p + q without
-/// exception. Aliasing: r is not p or q.
+/// On input: r = p + q by the formulas above, on a curve that has points of order 2. On output: r = p + q
+/// without exception. Aliasing: r is not p or q.
 ///
 /// Where r is (0, 0, 0), P - Q has order 2, so P != Q. If neither is infinity, the chord through both gives
 /// the sum, also for P = -Q, where it gives (0, Y, 0) with Y != 0 (EFD shortw/projective, add-1998-cmo-2).

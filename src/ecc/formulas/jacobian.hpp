@@ -101,7 +101,7 @@ struct Differences {
   typename F::Element h, r;
 };
 
-/// Of p + q with q affine.
+/// The differences in p + q with q affine.
 template <class F>
 MM_DEVICE void differences(const F& f, Differences<F>& d, const Point<F>& p, const AffinePoint<F>& q) {
   field::Unmasked<F> power;
@@ -141,7 +141,7 @@ MM_DEVICE void add_mixed(const F& f, Point<F>& r, const Point<F>& p, const Affin
   finish_addition(f, r, d, p.x, p.y, p.z);
 }
 
-/// Of p + q; (x1, y1) = (X1 Z2^2, Y1 Z2^3).
+/// The differences in p + q; (x1, y1) = (X1 Z2^2, Y1 Z2^3).
 template <class F>
 MM_DEVICE void differences(const F& f, Differences<F>& d, typename F::Element& x1, typename F::Element& y1,
                            const Point<F>& p, const Point<F>& q) {

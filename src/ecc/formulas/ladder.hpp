@@ -22,7 +22,7 @@
 
 namespace manymod::ecc::ladder {
 
-/// Of magnitude 1.
+/// A point X / Z with coordinates of magnitude 1.
 template <class F>
 struct Point {
   field::Uncarried<F> x, z;

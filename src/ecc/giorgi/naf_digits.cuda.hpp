@@ -20,7 +20,7 @@ class NafDigits {
   static_assert(kWidth >= recoding::kMinNafWidth && kWidth <= recoding::kMaxNafWidth);
 
  public:
-  /// Recodes the low `bits` bits of k. In: bits <= 32 kWords.
+  /// Recodes the low `bits` bits of k. On input: bits <= 32 kWords.
   template <class Scalar>
   MM_DEVICE NafDigits(const Scalar& k, unsigned bits, bool packed) : packed_(packed) {
     const unsigned words = packed ? (kMost * kWidth + 31) / 32 : kMost;
@@ -44,7 +44,7 @@ class NafDigits {
   bool packed_;
   std::uint32_t word_[kMost];
 
-  /// In: digit i is 0.
+  /// On input: digit i is 0.
   MM_DEVICE void set(unsigned i, std::int32_t digit) {
     if (!packed_) {
       word_[i] = static_cast<std::uint32_t>(digit);

@@ -10,7 +10,7 @@
 //   mul, sqr, add, sub      r = a b, a^2, a + b, a - b mod n
 //   copy(r, a)              r = a
 //   is_zero(a)              whether a = 0 mod n
-//   from_words(r, x, t)     r = x in Montgomery form. In: x < n
+//   from_words(r, x, t)     r = x in Montgomery form. On input: x < n
 //   to_words(sink, a, t)    the number a, below n
 //   one(r, t)               r = 1 in Montgomery form
 //
@@ -96,7 +96,7 @@ struct Values<FiosRegisters<kDigitBits>, kWords> {
   [[nodiscard]] MM_DEVICE const Reducer& reducer() const { return multiplier; }
   MM_DEVICE static Element add(const Reducer& m, const Element& a, const Element& b) { return m.add(a, b); }
   MM_DEVICE static Element sub(const Reducer& m, const Element& a, const Element& b) { return m.sub(a, b); }
-  /// In: a b / R for an integer a < n.
+  /// On input: a b / R for an integer a < n.
   MM_DEVICE static Element canonical(const Element& a) { return a; }
   MM_DEVICE static void store(const ItemSink& r, const Element& a) {
     MM_UNROLL
@@ -133,7 +133,7 @@ struct Values {
   MM_DEVICE static Element sub(const Reducer& m, const Element& a, const Element& b) {
     return Numbers::sub(OneThread(), a, b, m);
   }
-  /// In: a b / R for an integer a < n.
+  /// On input: a b / R for an integer a < n.
   MM_DEVICE Element canonical(const Element& a) const {
     return Numbers::canonical(OneThread(), a, multiplier.modulus());
   }

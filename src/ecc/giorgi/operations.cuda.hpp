@@ -146,7 +146,7 @@ class Item {
     }
   }
 
-  /// sum = sum + digit P. In: digit is not 0, |digit| < 2^(kWidth - 1).
+  /// sum = sum + digit P. On input: digit is not 0, |digit| < 2^(kWidth - 1).
   template <unsigned kWidth>
   MM_DEVICE Sum add_digit(Points& sum, bool& empty, const Points& once, const Points& thrice,
                           std::int32_t digit, bool exceptions) {

@@ -2,7 +2,7 @@
 #include "ecc/lanes/lookup.avx512f.hpp"
 #include "modmul/special_primes/digits29.avx512f.hpp"
 
-// See field/special_lanes.avx512f.cpp.
+// See field/special_lanes.hpp.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-reassoc", "no-ipa-ra")
 #endif

@@ -12,7 +12,8 @@ namespace manymod::ecc::lanes {
 /// Whether there is an engine of these kernels for the curve: Ed25519, X25519, Ed448 and X448.
 bool offers_edwards_lanes(const Curve& curve);
 
-/// In: offers_edwards_lanes(curve), which must outlive the engine; the machine has what the backend needs.
+/// On input: offers_edwards_lanes(curve), which must outlive the engine; the machine has what the backend
+/// needs.
 std::unique_ptr<const PointEngine> make_edwards_lanes(const Curve& curve, const EdwardsLaneBackend& backend);
 
 }  // namespace manymod::ecc::lanes

@@ -424,7 +424,7 @@ class EdwardsKernels {
     for (; v < b.vectors; ++v) ladders<1>(b, batch, v);
     leave_quotients(b, batch);
   }
-  /// Those of kCount vectors from `first` on.
+  /// The ladders of kCount vectors from `first` on.
   template <unsigned kCount>
   static void ladders(const EdwardsBlock& b, const Batch& batch, std::size_t first) {
     using Together = field::Interleaved<F, kCount>;

@@ -37,7 +37,7 @@ class LaneEngine final : public PointEngine {
         calls_(calls),
         exact_(std::move(exact)),
         short_order_(curve.order_bits < kMinBaseBits),
-        points_of_other_orders_(short_order_ || !curve.has_cofactor_one()),
+        needs_complete_additions_(short_order_ || !curve.has_cofactor_one()),
         base_windows_(short_order_ ? 0 : base_windows(calls, curve.order_bits)),
         base_table_(base_windows_ * calls.base_window_bytes) {
     set_constants();
@@ -66,7 +66,7 @@ class LaneEngine final : public PointEngine {
         static_cast<double>(calls_.lanes) * item_ns(kOperation)) {
       return exact_->multiply(r, k, points, items, timing, stop);
     }
-    const auto function = points_of_other_orders_ ? calls_.multiply_complete : calls_.multiply;
+    const auto function = needs_complete_additions_ ? calls_.multiply_complete : calls_.multiply;
     for_blocks(items, kTableVectors, calls_.table_bytes, stop, [&](LaneBlock& block) {
       block.load_points(points);
       block.load_scalars(k);
@@ -182,8 +182,9 @@ class LaneEngine final : public PointEngine {
   const PointLaneBackend& backend_;
   const PointLaneCalls& calls_;
   std::unique_ptr<const PointEngine> exact_;
-  bool short_order_;             ///< n has too few bits for base tables
-  bool points_of_other_orders_;  ///< than one of enough bits
+  bool short_order_;  ///< n has too few bits for base tables
+  /// Points may have a small order: n is short, or the cofactor is not 1.
+  bool needs_complete_additions_;
   std::size_t base_windows_;
   std::vector<Limb> coefficients_, cube_root_;
   AlignedWords base_table_;
@@ -227,7 +228,7 @@ void LaneEngine::fill_base() {
 }
 
 double LaneEngine::item_ns(PointOperation operation) const {
-  // Of an instruction of the multiplier, with all that goes with it.
+  // The time of an instruction of the multiplier, with all that goes with it.
   constexpr double kInstructionNs = 0.35;
   const double product = calls_.mul_instructions * kInstructionNs / static_cast<double>(calls_.lanes);
   const auto bits = static_cast<double>(curve().order_bits), base = static_cast<double>(base_windows_);

@@ -76,7 +76,7 @@ class LaneBlock {
   void append_infinite(std::vector<std::size_t>& items) const;
   /// y of `lift`, with the lowest bits that are asked for.
   void store_roots(Limb* r, std::uint8_t* found, const std::uint8_t* odd);
-  /// Of `check`; items with `infinity` set are valid.
+  /// The verdicts of `check`; items with `infinity` set are valid.
   void store_validity(std::uint8_t* valid, const std::uint8_t* infinity) const;
 
  private:
@@ -94,7 +94,7 @@ class LaneBlock {
   AlignedWords words_;
   Limb* free_;
   PointBlock operands_;
-  // Those that the block writes.
+  // The operands that the block writes.
   Limb *px_, *py_, *p_infinite_, *qx_, *qy_, *q_infinite_, *scalar_, *negate_, *base_scalar_, *base_negate_;
   ItemList items_{ItemRange{}};
   std::size_t first_ = 0, count_ = 0;

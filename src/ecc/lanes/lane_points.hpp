@@ -81,7 +81,7 @@ struct LanePoints {
     from_limbs(r.y, b.py + v * words());
   }
 
-  /// Of two points with the same Z: r = p + r, and p gets the Z of r; h = Z(r) / Z.
+  /// Adds two points with the same Z: r = p + r, and p gets the Z of r; h = Z(r) / Z.
   ///
   /// Meloni 2007, "New point addition formulae for ECC applications" (ZADDU). Neither p = r nor p = -r.
   [[gnu::noinline]] void add_shared(Point& r, Point& p, Element& h) const {

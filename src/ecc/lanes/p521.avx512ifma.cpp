@@ -2,7 +2,7 @@
 #include "ecc/lanes/lookup.avx512ifma.hpp"
 #include "modmul/special_primes/digits52.avx512ifma.hpp"
 
-// See field/special_lanes.avx512ifma.cpp.
+// See field/special_lanes.hpp.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-reassoc", "no-ipa-ra")
 #endif

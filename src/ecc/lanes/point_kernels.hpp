@@ -42,7 +42,7 @@ class PointKernels : LanePoints<Curve, Arch> {
   static constexpr unsigned kBaseWidth = Lookup::kWidth;
   static constexpr std::size_t kBaseEntries = Lookup::kEntries;
   static constexpr std::size_t kBaseWindowWords = 2 * kDigits * kBaseEntries;
-  // Of any curve, points of small order may be multiplied.
+  // On curves for which this is set, points of small order may be multiplied.
   static constexpr bool kAnyOrder = Curve::kAnyOrder;
 
   /// Odd multiples of one vector of points. With an endomorphism (x, y) -> (beta x, y), also beta x.
@@ -56,7 +56,7 @@ class PointKernels : LanePoints<Curve, Arch> {
     Element *z, *inverse, *work;
     Mask* exists;
     Table* table;
-    // Of complete tables: Z of all entries, and whether it has an inverse.
+    // For complete tables: Z of all entries, and whether it has an inverse.
     Element *heights, *heights_work;
     Mask* finite;
 

@@ -2,7 +2,7 @@
 #include "ecc/lanes/lookup.avx2.hpp"
 #include "modmul/special_primes/digits29.avx2.hpp"
 
-// See field/special_lanes.avx2.cpp.
+// See field/special_lanes.hpp.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-reassoc", "no-ipa-ra")
 #endif

@@ -173,8 +173,7 @@ __kernel void MM_KERNEL(MM_PARAMETERS(mm_point_job)) {
 }
 
 #elif defined(MM_PART_affine)
-// Z of an item, or 1 in place of 0, so that it leaves the others of its chain alone. Returns a mask: whether it is
-// 0.
+// Z of an item, or 1 in place of 0, so that it leaves the others of its chain alone. @return a mask: whether it is 0.
 static uint mm_load_divisor(mm_element* z, __global const uint* row, const mm_field* f) {
   mm_load_element(z, row, f);
   const uint infinite = mm_field_is_zero(z, f);

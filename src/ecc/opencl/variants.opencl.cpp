@@ -19,7 +19,7 @@ namespace {
 
 using device::CurveKernels;
 
-/// Of a window of k G and k P, and the entries of its table (points.clh).
+/// Bits of a window of k G and k P, and the entries of its table (points.clh).
 constexpr unsigned kWindow = 4, kEntries = 1U << (kWindow - 1);
 /// n < R / 2^kHeadroomBits (field.clh).
 constexpr unsigned kHeadroomBits = 4, kDigitBits = 29;

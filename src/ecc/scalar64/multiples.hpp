@@ -21,12 +21,12 @@
 
 namespace manymod::ecc::scalar64 {
 
-/// Of signed windows, and of w-NAF digits. Tables have 2^(kWidth - 1) points.
+/// Bits of signed windows, and of w-NAF digits. Tables have 2^(kWidth - 1) points.
 inline constexpr unsigned kWidth = 5;
 inline constexpr std::size_t kEntries = std::size_t{1} << (kWidth - 1);
 /// Points that share an inversion.
 inline constexpr std::size_t kBlock = 32;
-/// Of scalars: an order has at most one bit more than its field.
+/// Bits of the longest scalar: an order has at most one bit more than its field.
 inline constexpr std::size_t kMaxOrderBits = MM_ECC_MAX_BITS + 1;
 
 /// Room for the algorithms below. It holds secrets.
@@ -44,7 +44,8 @@ struct Workspace {
   std::array<Limb, kBlock> finite;
 };
 
-/// work.inverses[i] = 1 / Z of work.points[i], 0 and work.finite[i] = 0 at infinity. In: count <= kBlock.
+/// work.inverses[i] = 1 / Z of work.points[i], 0 and work.finite[i] = 0 at infinity. On input: count <=
+/// kBlock.
 template <class Group>
 void invert_denominators(const Group& group, Workspace<Group>& work, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) work.inverses[i] = Group::denominator(work.points[i]);

@@ -29,7 +29,7 @@ void power_var(const F& f, typename F::Element& r, const typename F::Element& a,
   r = result;
 }
 
-/// Whether a is a square modulo p, by Euler's criterion; also for 0. In: m(a) = 1, p an odd prime.
+/// Whether a is a square modulo p, by Euler's criterion; also for 0. On input: m(a) = 1, p an odd prime.
 template <field::Field F>
 bool is_square_var(const F& f, const typename F::Element& a, std::span<const Limb> p) {
   std::vector<Limb> half(p.size());
@@ -47,7 +47,7 @@ class SquareRoots {
  public:
   using Element = typename F::Element;
 
-  /// In: the modulus p of the field, an odd prime.
+  /// On input: the modulus p of the field, an odd prime.
   SquareRoots(const F& f, std::span<const Limb> p) : half_q_(p.size()) {
     std::vector<Limb> q(p.begin(), p.end());
     q[0] -= 1;

@@ -84,7 +84,7 @@ void discriminant(const F& f, typename F::Element& r, const typename F::Element&
 
 /// Whether x^3 + a x + b, without multiple roots, has a root modulo p: then a point (x, 0) has order 2. With
 /// a discriminant that is no square there is one root (Stickelberger); otherwise there are three if x^p = x
-/// modulo the polynomial, and none if not. In: magnitude 1, p an odd prime.
+/// modulo the polynomial, and none if not. On input: magnitude 1, p an odd prime.
 template <field::Field F>
 bool has_order_two_var(const F& f, const typename F::Element& a, const typename F::Element& b,
                        std::span<const Limb> p) {

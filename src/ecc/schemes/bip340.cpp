@@ -228,7 +228,7 @@ class SchnorrSigner final : public BlockScheme {
   }
 };
 
-/// What is read of a block's signatures: R by its x, s, and e. Items that are none get a status, and numbers
+/// A block's parsed signatures: R by its x, s, and e. Malformed items get a status and placeholder values
 /// that every stage accepts.
 struct Claims {
   Claims(const PointEngine& engine, const Inputs& inputs, const Block& block, Hashes& hashes)

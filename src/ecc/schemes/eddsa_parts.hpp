@@ -29,7 +29,7 @@ struct Instance {
   unsigned cofactor;
   std::string_view order_eight;  ///< y of a point of order 8, big-endian hexadecimal; empty: there is none
 };
-/// In: Ed25519 or Ed448.
+/// On input: Ed25519 or Ed448.
 const Instance& instance_of(const Curve& curve);
 
 inline constexpr std::size_t kMaxSize = 57;
@@ -40,9 +40,9 @@ inline constexpr std::size_t kMaxOrderLimbs = 7;
 
 using Digest = std::array<std::uint8_t, kMaxDigest>;
 
-/// r = the little-endian number in `bytes` mod n. In: bytes.size() <= kMaxDigest. Constant-time.
+/// r = the little-endian number in `bytes` mod n. On input: bytes.size() <= kMaxDigest. Constant-time.
 void reduce(const Order& order, Limb* r, ByteSpan bytes);
-/// r = a b + c mod n. In: a, b, c < n. Aliasing: r may be an operand. Constant-time.
+/// r = a b + c mod n. On input: a, b, c < n. Aliasing: r may be an operand. Constant-time.
 void multiply_add(const Order& order, Limb* r, const Limb* a, const Limb* b, const Limb* c);
 
 /// The hashes of one thread.
@@ -81,7 +81,7 @@ class Domain {
 class SmallOrders {
  public:
   explicit SmallOrders(const Curve& curve);
-  /// In: y < p, of a point of the curve.
+  /// On input: y < p, of a point of the curve.
   [[nodiscard]] bool contains(const Limb* y) const;
 
  private:
@@ -96,7 +96,7 @@ std::unique_ptr<Scheme> make_signing(mm_ecc_op op, const PointEngine& engine, co
 std::unique_ptr<Scheme> make_verification(mm_ecc_op op, const PointEngine& engine, const Inputs& inputs,
                                           const Outputs& outputs);
 
-/// Of the hashes of one item, for estimates.
+/// Estimated nanoseconds of the hashes of one item.
 inline constexpr double kHashNs = 700;
 /// What a thread of the host takes for a signature or verification of which a GPU computes the points:
 /// hashes, arithmetic modulo the order and encodings. From the times of calls with an H100, 6 to 18

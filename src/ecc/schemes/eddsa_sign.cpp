@@ -27,7 +27,7 @@ constexpr std::size_t kMessageBytes = 1024;
 /// 2^64 divided by the golden ratio, for multiplicative hashing (Knuth, volume 3, section 6.4).
 constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
 
-/// What signing needs of a private key. prefix is secret, public_key is none.
+/// What signing needs of a private key. prefix is secret; public_key is not.
 struct ExpandedKey {
   std::array<std::uint8_t, kMaxSize> prefix;
   std::array<std::uint8_t, kMaxSize> public_key;

@@ -12,7 +12,7 @@
 namespace manymod::ecc::eddsa {
 namespace {
 
-/// Signatures with one verdict: sums gain by more of them.
+/// Signatures of one combined check; longer sums cost less per term.
 constexpr std::size_t kSumBatch = 4096;
 
 class Verification final : public Scheme {

@@ -15,8 +15,8 @@
 
 namespace manymod::ecc {
 
-/// limbs = the little-endian number in `bytes`, zero-extended. In: bytes.size() <= 8 limbs.size(). Timing:
-/// constant-time.
+/// limbs = the little-endian number in `bytes`, zero-extended. On input: bytes.size() <= 8 limbs.size().
+/// Timing: constant-time.
 void limbs_from_little_endian(std::span<Limb> limbs, ByteSpan bytes);
 /// bytes = the low bytes of the number in `limbs`, little-endian. Timing: constant-time.
 void little_endian_from_limbs(std::span<std::uint8_t> bytes, std::span<const Limb> limbs);
@@ -28,7 +28,8 @@ enum class EdwardsReading : std::uint8_t { canonical, any };
 /// Bytes of an encoding: field_bits of y, one of x, and for Ed448 seven that are 0.
 inline std::size_t edwards_point_bytes(const Curve& curve) { return curve.field_bits / 8 + 1; }
 
-/// bytes = the encoding of (x, y). In: edwards_point_bytes(curve) bytes; x, y < p. Timing: constant-time.
+/// bytes = the encoding of (x, y). On input: edwards_point_bytes(curve) bytes; x, y < p. Timing:
+/// constant-time.
 void write_edwards_point(const Curve& curve, std::span<std::uint8_t> bytes, const Limb* x, const Limb* y);
 
 /// Points of a batch that are read from encodings: first read() for every row, then lift() once. Rows that

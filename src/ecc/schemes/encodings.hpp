@@ -18,10 +18,10 @@ namespace manymod::ecc {
 
 /// Bytes of the longest DER of two numbers below 2^order_bits.
 std::size_t longest_der(std::size_t order_bits);
-/// No curve has a longer one.
+/// An upper bound of longest_der() for all curves.
 inline constexpr std::size_t kMaxDer = 3 + 2 * (2 + MM_ECC_MAX_BITS / 8 + 1);
 
-/// Write a SEQUENCE of the INTEGERs r and s. In: room for them. @return its length
+/// Write a SEQUENCE of the INTEGERs r and s. On input: room for them. @return its length
 std::size_t write_der(std::span<std::uint8_t> bytes, std::span<const Limb> r, std::span<const Limb> s);
 
 /// Read a SEQUENCE of two INTEGERs that are not negative, which must be DER: minimal lengths and numbers, and
@@ -31,7 +31,7 @@ bool read_der(ByteSpan bytes, std::span<Limb> r, std::span<Limb> s);
 
 // ---- points --------------------------------------------------------------------------------------------
 
-/// The encoding of a point other than infinity. In: point_bytes(curve, format) bytes. Constant-time.
+/// The encoding of a point other than infinity. On input: point_bytes(curve, format) bytes. Constant-time.
 void write_sec1(const Curve& curve, mm_ecc_point_format format, std::span<std::uint8_t> bytes,
                 std::span<const Limb> x, std::span<const Limb> y);
 

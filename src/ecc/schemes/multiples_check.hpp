@@ -20,7 +20,7 @@
 
 namespace manymod::ecc {
 
-/// Items of a batch whose multiples are checked: the more, the cheaper is one. They still fit the
+/// Items of a batch whose multiples are checked: more items make each cheaper. They still fit the
 /// second-level cache.
 inline constexpr std::size_t kCheckedItems = 2048;
 
@@ -28,18 +28,18 @@ inline constexpr std::size_t kCheckedItems = 2048;
 /// may be wrong, or the equation does not pay, as for few items and on GPUs; each is to be computed then.
 /// Undefined once `stop` was requested.
 ///
-/// In: k < n of order.limbs() limbs; stride order.limbs(). Timing: constant-time in k; the points are public
-/// or will be, and the verdict is public.
+/// On input: k < n of order.limbs() limbs; stride order.limbs(). Timing: constant-time in k; the points are
+/// public or will be, and the verdict is public.
 [[nodiscard]] bool confirms_multiples(const PointEngine& engine, const Order& order, const NumberRows& k,
                                       const PointRows& points, std::size_t count, const StopToken& stop);
 
 /// The multiples k[i] G of the first `count` items again, item i in row i + 1 of the engine, so that a lane
-/// that is always wrong spoils other items than it did before. In: k as above, of `limbs` limbs. Timing:
-/// constant-time in k.
+/// that is always wrong spoils other items than it did before. On input: k as above, of `limbs` limbs.
+/// Timing: constant-time in k.
 [[nodiscard]] Points multiply_again(const PointEngine& engine, const NumberRows& k, std::size_t limbs,
                                     std::size_t count, const StopToken& stop);
 
-/// r = y or p - y, whichever has the lowest bit of `odd`. In: 0 < y < p. Constant-time.
+/// r = y or p - y, whichever has the lowest bit of `odd`. On input: 0 < y < p. Constant-time.
 void with_parity(std::span<Limb> r, std::span<const Limb> y, Limb odd, std::span<const Limb> p);
 
 }  // namespace manymod::ecc

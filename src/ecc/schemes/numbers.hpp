@@ -12,7 +12,7 @@
 
 namespace manymod::ecc {
 
-/// Of a digest, for estimates of time.
+/// Estimated nanoseconds of a digest.
 inline constexpr double kDigestNs = 300;
 
 /// Numbers of a block's items: a row each, or one row for all items.
@@ -39,8 +39,9 @@ class OwnKeys {
  public:
   explicit OwnKeys(const PointEngine& engine) : engine_(engine), shared_(1, engine.curve().limbs()) {}
 
-  /// Those of a block's items. One private key for all items is multiplied once a call; else `own`, with a
-  /// point for each item, receives the keys. Undefined once `stop` was requested. Threads may call at a time.
+  /// The public keys of a block's items. One private key for all items is multiplied once a call; else `own`,
+  /// with a point for each item, receives the keys. Undefined once `stop` was requested. Threads may call at
+  /// a time.
   [[nodiscard]] PointRows of(const Scalars& secret, Points& own, const StopToken& stop) const;
 
  private:
@@ -49,8 +50,8 @@ class OwnKeys {
   mutable Points shared_;
 };
 
-/// r = the leftmost order_bits bits of a digest (bits2int of RFC 6979). In: scalar_limbs limbs. On output:
-/// r < 2^order_bits, which may be n or more.
+/// r = the leftmost order_bits bits of a digest (bits2int of RFC 6979). On input: scalar_limbs limbs. On
+/// output: r < 2^order_bits, which may be n or more.
 void leftmost_bits(const Curve& curve, std::span<Limb> r, ByteSpan digest);
 
 /// Messages as numbers modulo n. For use by one thread at a time.

@@ -44,7 +44,7 @@ class Order {
   std::span<const Limb> n_;
 };
 
-/// A mask: whether 0 < x < n. In: n.size() limbs.
+/// A mask: whether 0 < x < n. On input: n.size() limbs.
 Limb in_range(std::span<const Limb> x, std::span<const Limb> n);
 
 }  // namespace manymod::ecc

@@ -14,10 +14,10 @@
 namespace manymod::ecc {
 namespace {
 
-// Of reading and writing a point.
+// Nanoseconds to read and write a point.
 constexpr double kEncodingNs = 100;
 
-/// Of finding the point of an encoding: those of Edwards curves are always compressed.
+/// Nanoseconds to decode a point: those of Edwards curves are always compressed.
 double reading_ns(const PointEngine& engine) {
   return engine.item_ns(engine.curve().form == MM_ECC_EDWARDS ? PointOperation::lift : PointOperation::check);
 }
@@ -148,7 +148,7 @@ class Multiplication final : public BlockScheme {
 
   void multiply_points(Points& result, Rows& k, const Block& block, const StopToken& stop) const {
     const PointReader points(engine_, *inputs_.point, block);
-    // No multiple is computed of infinity: its rows hold the generator, and their results are replaced.
+    // Multiples of infinity are not computed: their rows hold the generator, and their results are replaced.
     const PointRows rows = points.rows();
     multiples_.of_points(result, k, {rows.x, rows.y}, block.range(), stop);
     for (std::size_t row = 0; row < block.size(); ++row) {

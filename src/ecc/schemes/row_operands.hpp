@@ -17,7 +17,7 @@ namespace manymod::ecc {
 /// then. An item with an operand of another length than asked for does not fit: its row is 0.
 class RowOperands {
  public:
-  /// In: items is not empty, and its indices ascend.
+  /// On input: items is not empty, and its indices ascend.
   explicit RowOperands(std::span<const std::size_t> items)
       : items_(items), in_a_row_(items.back() - items.front() + 1 == items.size()), fits_(items.size(), 1) {}
   RowOperands(const RowOperands&) = delete;

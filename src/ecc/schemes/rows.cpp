@@ -19,10 +19,11 @@
 namespace manymod::ecc {
 namespace {
 
-/// Of an item on a thread of the host: copies of its bytes; random bytes, and conversions of a signature.
+/// Nanoseconds of an item on a thread of the host: copies of its bytes; random bytes, and conversions of a
+/// signature.
 constexpr double kCopyNs = 40, kRandomNs = 60, kConversionNs = 80;
 
-/// The options of a task as those of a call on rows. Nothing where these do not have them.
+/// The options of a task as those of a call on rows. Nothing if rows do not support them.
 std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inputs) {
   RowCall call;
   const bool is_der = inputs.signature_format == MM_ECC_DER && is_signature(task.op);
@@ -94,7 +95,7 @@ class RowScheme final : public Scheme {
 
   [[nodiscard]] double item_ns() const override {
     const double points = engine_.item_ns(main_operation(task_, curve()));
-    // Those of EdDSA and BIP 340 contain the public key.
+    // Signatures of EdDSA and BIP 340 contain the public key.
     const bool makes_keys = task_.op == MM_ECC_SIGN && task_.scheme != MM_ECC_ECDSA;
     return points * (call_.check && task_.op == MM_ECC_SIGN ? 2 : 1) * (makes_keys ? 2 : 1) + kCopyNs +
            (hashes() || hashes_secrets() ? kDigestNs : 0) + (is_hedged() ? kRandomNs : 0) +
@@ -161,7 +162,7 @@ class RowScheme final : public Scheme {
   [[nodiscard]] bool hashes() const {
     return (is_signature(task_.op) || recovers()) && task_.scheme == MM_ECC_ECDSA && !inputs_.prehashed;
   }
-  /// Whether those of shared secrets are.
+  /// Whether digests of shared secrets are computed here.
   [[nodiscard]] bool hashes_secrets() const {
     return task_.op == MM_ECC_EXCHANGE && inputs_.hash != MM_HASH_NONE;
   }

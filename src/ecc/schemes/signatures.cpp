@@ -11,8 +11,8 @@
 namespace manymod::ecc {
 namespace {
 
-// After so many nonces without a signature an item gets MM_ITEM_ECC_NONCE. On curves of use the first one is
-// never met; tiny ones may have keys and messages without a signature.
+// After so many nonces without a signature an item gets MM_ITEM_ECC_NONCE. On curves of practical size the
+// first nonce always succeeds; on tiny test curves some keys and messages have no signature.
 constexpr unsigned kMostAttempts = 64;
 
 bool read_numbers(const Curve& curve, mm_ecc_signature_format format, Signatures& x, std::size_t row,

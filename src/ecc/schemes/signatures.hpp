@@ -15,11 +15,13 @@
 
 namespace manymod::ecc {
 
-/// Of the stages beside the points, for estimates of time: a nonce of RFC 6979, and arithmetic modulo n.
+/// Estimated nanoseconds of the stages without point arithmetic: a nonce of RFC 6979, and arithmetic modulo
+/// n.
 inline constexpr double kNonceNs = 2200;
 inline constexpr double kOrderNs = 400;
-/// Of signing and verification that a GPU computes whole (ecc/device_schemes.hpp), what remains for a thread
-/// of the host, measured on an H100: conversions, and of signing the checks of secrets modulo n.
+/// What remains for a thread of the host if a GPU computes signing or verification whole
+/// (ecc/device_schemes.hpp): conversions, and for signing the checks of secrets modulo n. Measured on an
+/// H100.
 inline constexpr double kHostOfSigningNs = 1250;
 inline constexpr double kHostOfVerificationNs = 170;
 

@@ -14,8 +14,8 @@ namespace manymod::ecc {
 /// is reduced, and points of the twist are multiplied as any others. A shared secret of zeros, by a point of
 /// small order, gives MM_ITEM_ECC_SMALL_ORDER and no result; what is told apart by it is public.
 ///
-/// In: the engine's curve is X25519 or X448. The engine, and what inputs and outputs refer to, must outlive
-/// the scheme. Timing: constant-time.
+/// On input: the engine's curve is X25519 or X448. The engine, and what inputs and outputs refer to, must
+/// outlive the scheme. Timing: constant-time.
 std::unique_ptr<Scheme> make_xdh(mm_ecc_op op, const PointEngine& engine, const Inputs& inputs,
                                  const Outputs& outputs);
 

@@ -36,8 +36,7 @@ std::string version_text(int version) {
 
 std::string forked_message() {
   return "CUDA was initialised before this process was forked off, so it does not work here; start processes "
-         "by "
-         "spawn, or use device cpu";
+         "by spawn, or use device cpu";
 }
 
 Driver& Driver::current() {

@@ -62,7 +62,7 @@ struct ChunkPlan {
 /// One wave: the number of items that are resident on all multiprocessors of the device with that shape.
 std::size_t items_of_wave(Device& device, const Shape& shape);
 
-/// What the device holds of that shape. In: the shape's blocks fit the device.
+/// What the device holds of that shape. On input: the shape's blocks fit the device.
 Wave wave_of(Device& device, const Shape& shape);
 
 /// Bytes of an item's operands in the upload, at least 1. An operand in the device's memory counts as a

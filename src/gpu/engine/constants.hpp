@@ -50,7 +50,7 @@ class DeviceConstants {
   [[nodiscard]] DeviceOperand radix_squared() const;
 
  private:
-  Layout layout_;
+  BufferLayout layout_;
   std::size_t radix_squared_at_;
   std::uint32_t radix_squared_words_;
   DeviceBuffer buffer_;
@@ -89,7 +89,7 @@ class ModulusConstants final : public PreparedModulus {
   mutable std::optional<SecretArray<std::byte>> on_host_;
   mutable std::optional<DeviceConstants> on_device_;
 
-  // The constants on the host; empty if the modulus is refused. In: they are not on the device, and the
+  // The constants on the host; empty if the modulus is refused. On input: they are not on the device, and the
   // caller holds mutex_.
   [[nodiscard]] std::span<const std::byte> on_host() const;
 };

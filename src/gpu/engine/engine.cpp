@@ -160,8 +160,8 @@ class DeviceEngine final : public Engine {
         });
       } catch (const DeviceError& error) {
         if (error.fault() != Fault::out_of_memory || count == 1) throw;
-        // Whole waves, or a part of one; never blocks in turns again, whose tables lie beside those of a
-        // wave.
+        // Retries with whole waves or part of one, and without blocks in turns, whose tables need memory
+        // besides a wave's.
         most = count / 2 < wave ? count / 2 : count / 2 / wave * wave;
         has_room_for_turns = false;
         continue;
@@ -226,7 +226,7 @@ class DeviceEngine final : public Engine {
     return *workspaces_;
   }
 
-  // Those with that number of threads, the narrowest first.
+  // The shapes with that number of threads, the narrowest first.
   [[nodiscard]] static std::vector<Shape> shapes_with(std::span<const Shape> shapes, unsigned threads) {
     std::vector<Shape> chosen;
     for (const Shape& shape : shapes) {

@@ -92,7 +92,7 @@ struct Verdict {
   std::optional<DeviceError> failure;
 };
 
-/// Of all kernels and devices. Never freed, as the devices' other objects.
+/// The verdicts on all kernels and devices. Never freed, like the devices' other objects.
 class Verdicts {
  public:
   static Verdict& of(const Device& device, const std::string& kernel) {
@@ -192,7 +192,8 @@ void check_answers(const TestedKernel& tested, Device& device,
                                 wrong);
       }
     } catch (const DeviceError& error) {
-      // Compilers fail again after as long. Other failures pass.
+      // A compilation failure is permanent and slow to repeat, so it is remembered. Other failures may be
+      // transient.
       if (error.fault() != Fault::no_device_code) throw;
       verdict.failure = error;
     }

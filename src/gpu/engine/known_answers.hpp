@@ -29,12 +29,13 @@ using PrepareBase = std::function<std::unique_ptr<PreparedBase>(
 std::string find_wrong_operation(const RunItems& tested, const PrepareBase& prepare_base,
                                  const Engine& reference, std::size_t modulus_limbs);
 
-/// The same for sums, differences, products with an addend of rows: odd and even moduli of that many limbs,
-/// operands of `operand_limbs` limbs.
+/// The same for addmod, submod, mulmod and fmamod on rows, with odd and even moduli of `modulus_limbs` limbs
+/// and operands of `operand_limbs` limbs.
 std::string find_wrong_row_operation(const RunItems& tested, const Engine& reference,
                                      std::size_t modulus_limbs, std::size_t operand_limbs);
 
-/// A kernel of a technique: of a folder in src/modmul, or of what else is disqualified together.
+/// A kernel and its technique (a folder of src/modmul, or any other set of kernels that is disqualified
+/// together).
 struct TestedKernel {
   const Backend& backend;
   const char* technique;

@@ -5,8 +5,9 @@ namespace manymod::gpu {
 namespace {
 
 // What a turn costs beyond its segment, in products of a full wave: two launches that wait for those before,
-// the constants that each block reads, those of its moduli, and a result that is converted for nothing. 17 to
-// 23 were measured on an H100 at 1024 bits (docs/rns/measurement.md), where it is some 60 us.
+// the constants that each block reads, those of its moduli, and a result that is converted although it is
+// only intermediate. 17 to 23 were measured on an H100 at 1024 bits (docs/rns/measurement.md), where it is
+// some 60 us.
 constexpr double kTurnProducts = 20;
 // In constant time each segment also begins with a selection of its own: 45 together.
 constexpr double kSelectionProducts = 25;

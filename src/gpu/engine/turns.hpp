@@ -50,13 +50,13 @@ struct Wave {
   [[nodiscard]] std::size_t items() const { return blocks * items_of_block; }
 };
 
-/// A program, by what its turns cost.
+/// The cost of running a program in turns, in products.
 struct TurnCosts {
   double products = 0;  ///< squarings and multiplications of the program
-  /// Of a full wave: what a turn costs beyond its segment.
+  /// What a turn costs beyond its segment, in products of a full wave.
   double turn_products = 0;
 };
-/// In: `selects`: whether the kernel selects the table elements of many digits together.
+/// On input: `selects`: whether the kernel selects the table elements of many digits together.
 TurnCosts turn_costs(std::size_t products, bool selects);
 
 /// The time of all turns, in waves: one launch takes the blocks divided by `places`, rounded up.

@@ -62,7 +62,7 @@ MM_DEVICE ModulusFact fact_of(const ModulusFactsJob& job, const FactsOperand& mo
   return modulus_fact(size, number[0], size == 0 ? 0 : number[size - 1], job.modulus_bits, job.secret);
 }
 
-/// In: item < job.count.
+/// On input: item < job.count.
 MM_DEVICE void find_modulus_fact(const ModulusFactsJob& job, std::uint32_t item) {
   const ModulusFact fact = fact_of(job, job.moduli, item), first = fact_of(job, job.first, 0);
   job.facts[item] = fact;
@@ -91,7 +91,7 @@ MM_DEVICE void find_exponent_range(const ExponentRangeJob& job, std::uint32_t th
   job.ranges[thread] = range;
 }
 
-/// In: item < job.count.
+/// On input: item < job.count.
 MM_DEVICE void find_exponent_bits(const ExponentBitsJob& job, std::uint32_t item) {
   job.bits[item] = length_of(job.exponents, item);
 }

@@ -9,7 +9,7 @@
 
 namespace manymod::gpu {
 
-/// In: item < job.count. `memory`: item_bytes(job.words) bytes that belong to this thread.
+/// On input: item < job.count. `memory`: item_bytes(job.words) bytes that belong to this thread.
 MM_DEVICE void compute_garner_difference(const GarnerDifferenceJob& job, std::uint32_t item,
                                          LaneMemory memory) {
   const WordSource a = job.a.at(item), b = job.b.at(item), p = job.p.at(item);
@@ -31,9 +31,9 @@ MM_DEVICE void compute_garner_difference(const GarnerDifferenceJob& job, std::ui
   }
 }
 
-/// In: as above. The product q h is computed column by column. `low` and `high` are sums of at most `words`
-/// halves of products, of one word and of the carry from the previous column: with words < 2^16 they stay
-/// below 2^49.
+/// On input: as above. The product q h is computed column by column. `low` and `high` are sums of at most
+/// `words` halves of products, of one word and of the carry from the previous column: with words < 2^16 they
+/// stay below 2^49.
 MM_DEVICE void compute_garner_sum(const GarnerSumJob& job, std::uint32_t item, LaneMemory memory) {
   const WordSource b = job.b.at(item), q = job.q.at(item), h = job.h.at(item);
   const std::uint32_t words = job.words;

@@ -22,25 +22,25 @@ class Residue {
  public:
   static constexpr unsigned kMostBits = 31;  ///< most bits that one step appends
 
-  /// In: n > 1 of `words` words, words even, one of the upper two nonzero. `copy`, `r`: `words` words of
-  /// memory each.
+  /// On input: n > 1 of `words` words, words even, one of the upper two nonzero. `copy`, `r`: `words` words
+  /// of memory each.
   MM_DEVICE Residue(const WordSource& n, unsigned words, LaneMemory copy, LaneMemory r)
       : n_(copy), r_(r), words_(words) {
     for (unsigned j = 0; j < words_; ++j) n_[j] = n[j];
     inverse_ = reciprocal(top(n_, 0));
   }
 
-  /// r = a. In: a has at most words - 2 words, so that a < n.
+  /// r = a. On input: a has at most words - 2 words, so that a < n.
   MM_DEVICE void assign(const WordSource& a) {
     for (unsigned j = 0; j < words_; ++j) r_[j] = a[j];
   }
 
-  /// r = 2^(32 (words - 2)), which is below n. In: n is odd.
+  /// r = 2^(32 (words - 2)), which is below n. On input: n is odd.
   MM_DEVICE void assign_power() {
     for (unsigned j = 0; j < words_; ++j) r_[j] = static_cast<std::uint32_t>(j == words_ - 2);
   }
 
-  /// r = 2^bits r + word modulo n. In: 1 <= bits <= kMostBits, word < 2^bits.
+  /// r = 2^bits r + word modulo n. On input: 1 <= bits <= kMostBits, word < 2^bits.
   MM_DEVICE void append(std::uint32_t word, unsigned bits) {
     Pass pass{quotient(word, bits), bits, 0, word, 0};
     const unsigned quads_end = words_ / 4 * 4;

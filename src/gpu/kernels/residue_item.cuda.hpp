@@ -21,7 +21,7 @@ MM_DEVICE void append_bits(Residue& residue, std::uint32_t left, Word word) {
   }
 }
 
-/// In: item < job.count. `memory`: item_bytes(job.words) bytes that belong to this thread.
+/// On input: item < job.count. `memory`: item_bytes(job.words) bytes that belong to this thread.
 MM_DEVICE void compute_residue(const ResidueJob& job, std::uint32_t item, LaneMemory memory) {
   const WordSource n = job.modulus.at(item / job.per_modulus), value = job.value.at(item % job.values);
   Residue residue(n, job.words, memory, {&memory[job.words], memory.stride});

@@ -40,7 +40,7 @@ struct RowsJob {
   static std::span<const std::size_t> device_pointers();
 };
 
-/// Copies one limb. In: element < job.count.
+/// Copies one limb. On input: element < job.count.
 MM_DEVICE void copy_limb(const RowsJob& job, std::uint32_t element) {
   const std::uint64_t row = job.first_row + element / job.to_width;
   const std::uint32_t limb = element % job.to_width;

@@ -59,7 +59,7 @@ class OpenclBackend final : public gpu::Backend {
     return list;
   }
 
-  // Kernel drivers of GPUs have such files, also in containers that may use them. Loading OpenCL drivers
+  // Kernel drivers of GPUs have such files, also in containers with access to the GPU. Loading OpenCL drivers
   // costs time and the ability to fork, so a machine without a GPU is spared it.
   [[nodiscard]] bool listing_initialises() const override { return true; }
   [[nodiscard]] bool may_have_gpu() const override {

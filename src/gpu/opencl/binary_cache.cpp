@@ -41,8 +41,8 @@ class File {
   }
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
-  /// Whether it is a file that nobody else can write to: a kernel of another user may read what this process
-  /// gives to it.
+  /// Whether it is a file that nobody else can write to: a kernel planted by another user could read this
+  /// process's data.
   [[nodiscard]] bool is_own(std::size_t& bytes) const {
     struct stat status{};
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return false;
@@ -77,7 +77,7 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-// Of the magic, the key and the contents: a file that was renamed is not taken for another.
+// Digest of magic, key and contents, so that a renamed file is rejected.
 Sha256Digest seal(const Sha256Digest& key, std::span<const std::uint8_t> binary) {
   Sha256Sum hash;
   hash.add(kMagic);

@@ -13,7 +13,7 @@ namespace manymod::opencl {
 namespace {
 
 // Local memory that is left to the driver: NVIDIA's refuses a launch that takes all 48 KiB
-// (CL_OUT_OF_RESOURCES), and loses its queues by that.
+// (CL_OUT_OF_RESOURCES), and invalidates its queues.
 constexpr std::size_t kDriversLocalBytes = 1024;
 
 }  // namespace

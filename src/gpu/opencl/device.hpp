@@ -40,7 +40,7 @@ class Device final : public gpu::Device {
   void check_usable() const override;
   const Kernel& kernel(const gpu::KernelId& id) override;
   [[nodiscard]] std::unique_ptr<gpu::Stream> make_stream() override;
-  /// In: a cl_command_queue of this device's context.
+  /// On input: a cl_command_queue of this device's context.
   [[nodiscard]] std::unique_ptr<gpu::Stream> borrow_stream(void* native_handle) override;
   [[nodiscard]] std::unique_ptr<gpu::Event> make_event() override;
   [[nodiscard]] std::optional<unsigned> owner_of(const void* address) override;

@@ -61,7 +61,8 @@ ProgramHandle ProgramBuilder::build(const Recipe& recipe) const {
   return program;
 }
 
-// All that a binary may depend on. Each text is preceded by its length, so that no two lists are alike.
+// All that a binary may depend on. Each text is preceded by its length, so that different lists of texts
+// never hash alike.
 Sha256Digest ProgramBuilder::key_of(const Recipe& recipe) const {
   Sha256Sum hash;
   for (const std::string_view text :

@@ -11,8 +11,8 @@
 
 namespace manymod::opencl {
 
-/// Double precision of a device, in increasing order: none, or none with fma that is rounded to nearest;
-/// that; at a rate that is known to be at least half of that of single precision.
+/// A device's double precision, in increasing order. none: absent, or without a correctly rounded fma. exact:
+/// with one. fast: also known to run at half the single-precision rate or more.
 enum class Doubles : std::uint8_t { none, exact, fast };
 
 class OpenclTraits final : public DeviceTraits {
@@ -33,9 +33,9 @@ class OpenclTraits final : public DeviceTraits {
 /// The kind of device on which a technique is efficient.
 enum class DeviceKind : std::uint8_t { any, cpu, gpu };
 
-/// Of the technique in that folder. Constant-time operations require MANYMOD_OPENCL_SECRET=1 in the
-/// environment: nothing is known of the machine code that drivers make of kernels. A technique on doubles
-/// needs them exact, and is efficient where they are fast.
+/// The requirements of a technique, named by its folder. Constant-time operations require
+/// MANYMOD_OPENCL_SECRET=1 in the environment: nothing is known of the machine code that drivers make of
+/// kernels. A technique on doubles needs them exact, and is efficient where they are fast.
 std::shared_ptr<const Requirements> requirements(std::string_view technique, DeviceKind efficient_on,
                                                  bool on_doubles = false);
 

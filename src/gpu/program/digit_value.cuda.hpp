@@ -10,7 +10,7 @@
 
 namespace manymod::gpu {
 
-/// Bits first .. first + count - 1 of `exponent`. In: count < 32.
+/// Bits first .. first + count - 1 of `exponent`. On input: count < 32.
 MM_DEVICE std::uint32_t window_value(std::uint32_t first, std::uint32_t count, const WordSource& exponent) {
   const std::uint32_t word = first / 32;
   const std::uint64_t pair = std::uint64_t{exponent[word + 1]} << 32 | exponent[word];

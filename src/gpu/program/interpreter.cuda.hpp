@@ -18,9 +18,9 @@ namespace manymod::gpu {
 /// The table of a launch. For j a multiple of kChunk, the lane words j .. j + kChunk - 1 of slot e of thread
 /// i of the launch are at words[(e lane_words + j) threads + i kChunk ..]: lanes read chunks of up to 16
 /// bytes, and neighbouring lanes read neighbouring chunks. Where c lanes hold the same part of an element
-/// (copies_of), element c e + k takes the place of thread k of the c in slot e. All of them write it, the
-/// same words, so that each may read it without waiting for the others; and before a slot is written again
-/// there is a multiplication, with the barriers that those of such multipliers have.
+/// (copies_of), element c e + k takes the place of thread k of the c in slot e. All c lanes write the same
+/// words, so each may read them without synchronisation. Between two writes of a slot there is always a
+/// multiplication, whose barriers separate them.
 struct Table {
   std::uint32_t* words = nullptr;  ///< aligned to 16 bytes
   std::uint32_t threads = 1;
@@ -39,7 +39,7 @@ class Interpreter {
  public:
   static constexpr unsigned kChunk = kLaneWords % 4 == 0 ? 4 : kLaneWords % 2 == 0 ? 2 : 1;  ///< see Table
 
-  /// In: item < job.count.
+  /// On input: item < job.count.
   template <class Group>
     requires MultiplierOf<Multiplier, Group>
   MM_DEVICE Interpreter(const Group& group, const LaneMemory& memory, const ProgramJob& job,
@@ -151,7 +151,7 @@ class Interpreter {
     }
   }
 
-  /// e, or the last of a digit's elements if e is beyond it: steps read more elements than short digits have.
+  /// min(e, last element of the digit): steps read as many elements for short digits as for long ones.
   MM_DEVICE static std::uint32_t nearest(std::uint32_t e, const Digit& digit) {
     const std::uint32_t last = (1u << digit.count) - 1;
     return e < last ? e : last;

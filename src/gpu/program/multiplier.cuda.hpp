@@ -13,8 +13,8 @@
 //     static constexpr unsigned kCopies;       // optional: so many neighbouring lanes hold the same part
 //     struct Element;                          // one lane's part of a number
 //
-//     // In: n odd, 1 < n < 2^(32 kWords). `memory`: kSharedWords words that belong to this lane;
-//     // of a group that is a block (kernel.cuh), those of all lanes, which share them.
+//     // On input: n odd, 1 < n < 2^(32 kWords). `memory`: kSharedWords words that belong to this lane; of a
+//     // group that is a block (kernel.cuh), those of all lanes, which share them.
 //     Multiplier(Group group, LaneMemory memory, WordSource n);
 //
 //     // Instead, of a technique with constants: `constants` is ProgramJob::constants. A multiplier that may
@@ -23,9 +23,9 @@
 //     Multiplier(Group group, LaneMemory memory, WordSource n, const void* constants);
 //     bool refused() const;
 //
-//     // In: `a` is a WordSource of a number below 2^(32 kWords), which need not be below n.
+//     // On input: `a` is a WordSource of a number below 2^(32 kWords), which need not be below n.
 //     template <class Words> Element from_words(const Words& a) const;
-//     // r = a mod n, canonical. In: a = mul(b, c) where c is an integer below n.
+//     // r = a mod n, canonical. On input: a = mul(b, c) where c is an integer below n.
 //     void to_words(WordSink r, const Element& a) const;
 //     Element mul(const Element& a, const Element& b) const;  // a b / R mod n
 //     Element sqr(const Element& a) const;                    // a^2 / R mod n

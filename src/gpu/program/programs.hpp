@@ -55,14 +55,15 @@ Program comb_table_program(std::uint32_t radix_bits, const CombShape& shape);
 /// found by reading all elements of a block.
 Program comb_power_program(const CombShape& shape, bool secret);
 
-/// operand 0 * operand `second`. In: operand `second` < n.
+/// operand 0 * operand `second`. On input: operand `second` < n.
 Program product_program(std::uint32_t radix_bits, std::uint32_t second);
 
-/// The product of operands 0 .. factors - 1, divided by R^(factors - 1). In: the last operand is below n.
+/// The product of operands 0 .. factors - 1, divided by R^(factors - 1). On input: the last operand is below
+/// n.
 Program plain_product_program(std::uint32_t factors);
 
-/// operand 0 ^ e (operand 1 / R^e) for one public exponent e >= 1. In: operand 1 < n. With operand 1 = R^e
-/// mod n this is the power, without a conversion to Montgomery form.
+/// operand 0 ^ e (operand 1 / R^e) for one public exponent e >= 1. On input: operand 1 < n. With operand 1 =
+/// R^e mod n this is the power, without a conversion to Montgomery form.
 Program scaled_power_program(const SlidingSchedule& exponent);
 
 /// For measurements: `count` times x = x y / R or x = x^2 / R, from x = operand 0 (and y = operand 1), then

@@ -21,7 +21,7 @@ struct SegmentedProgram {
 /// The squarings and multiplications of a program.
 std::size_t products_of(const Program& program);
 
-/// Cuts between steps, so that segments have about the same number of products. In: segments >= 1.
+/// Cuts between steps, so that segments have about the same number of products. On input: segments >= 1.
 SegmentedProgram cut_program(const Program& program, std::uint32_t segments);
 
 }  // namespace manymod::gpu

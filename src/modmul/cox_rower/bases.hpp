@@ -19,8 +19,8 @@
 // - In A residues are at most coordinate u + 1, as products of a coordinate and a constant are; in_a is the
 //   reduction of the product of two, and (sum + in_a) u + small + 1 the coordinate before it is corrected.
 //
-// Both coordinates are corrected once: m is subtracted if they are not below m. Products that are not listed
-// in ranges_hold have factors that are smaller than those of one that is.
+// Both coordinates are corrected once: m is subtracted if they are not below m. Every product not checked in
+// ranges_hold has factors no larger than those of a checked one.
 #pragma once
 
 #include <array>
@@ -85,7 +85,7 @@ struct RankEstimate {
   unsigned shift;        ///< so that t < 2^32
   std::uint32_t factor;  ///< floor(2^(32 + divide + shift) / bound) < 2^32
   unsigned divide;
-  std::uint32_t sixteenth;  ///< t of a sum of coordinates of 1 / 16, rounded down
+  std::uint32_t sixteenth;  ///< the contribution to t of 1/16, rounded down
 };
 
 constexpr RankEstimate rank_estimate(const Bases& bases) {
@@ -101,9 +101,9 @@ constexpr RankEstimate rank_estimate(const Bases& bases) {
   return estimate;
 }
 
-/// The channel whose coordinate is factor t of thread `part` of a channel's threads in a base extension. Each
-/// reads its coordinates four at a time, and those of the others are the next ones, so that 8 or 16 words in
-/// a row are read at once; what is left over follows in the same way.
+/// The channel whose coordinate is factor t of thread `part` of a channel's threads in a base extension. The
+/// threads of a channel take turns reading four consecutive coordinates, so that they read 8 or 16
+/// consecutive words together; the last terms % 4 coordinates of each thread follow in the same order.
 constexpr unsigned source_channel(const Bases& bases, unsigned part, unsigned t) {
   const unsigned rest = bases.terms % 4, whole = bases.terms - rest;
   if (t < whole) return t / 4 * 4 * bases.threads + 4 * part + t % 4;

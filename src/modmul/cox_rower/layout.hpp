@@ -9,14 +9,14 @@
 
 namespace manymod::cox_rower {
 
-/// A thread's constants, a word each: constant c of thread i is word c threads + i. Threads that are left
-/// over have those of the last channel.
+/// A thread's constants, a word each: constant c of thread i is word c threads + i. Threads beyond the last
+/// channel repeat its constants.
 enum class ThreadConstant : unsigned {
   modulus_b,           ///< b, the thread's prime in base B
   negative_inverse_b,  ///< -1 / b mod 2^32
   modulus_a,           ///< a, the thread's prime in base A
   negative_inverse_a,  ///< -1 / a mod 2^32
-  entry_to_b,          ///< 2^(32 (words + 2)) mod b: turns what is left of a number into Montgomery form
+  entry_to_b,          ///< 2^(32 (words + 2)) mod b: converts a partly reduced input to Montgomery form
   entry_to_a,          ///< 2^(32 (words + 2)) mod a
   coordinate_in_b,     ///< -1 / B_j mod b, where B_j = M_B / b
   coordinate_in_a,     ///< 1 / (M_B A_j) mod a, where A_j = M_A / a

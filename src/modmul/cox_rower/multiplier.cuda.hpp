@@ -113,7 +113,8 @@ class Multiplier {
 
   /// Stores x mod n in [0, n). On input: x < 2 n, as a product with an integer below n is.
   MM_DEVICE void to_words(WordSink r, const Element& x) const {
-    // In the place of B's coordinates: others may still read those of A, as mul does last.
+    // The exchange uses the buffer of B's coordinates, because other threads may still read A's at the end of
+    // the preceding mul().
     exchange(kInB, corrected(product(x.a, constant(ThreadConstant::last_coordinate), a_), a_));
     const unsigned own = group_.lane();
     if (own < kColumns) put_column(own);
@@ -247,9 +248,9 @@ class Multiplier {
   }
 
   // An estimate of the rank k = floor(s), s = sum xi_i / m_i = k + x / M, from t, the sum of all coordinates
-  // after a shift. In place of s it takes a number that is at most s, and less than 1/32 below it (tests add
-  // up what the shift, the rounded factor, and the bound in place of each m_i take from s). With an offset of
-  // 1/16 the estimate is k if x / M < 1 - 1/16; without one it is k, or k - 1 if x / M < 1/32.
+  // after a shift. The estimate uses s' with s - 1/32 < s' <= s (the tests add up the errors of the shift, of
+  // the rounded factor, and of using the bound for each m_i). With an offset of 1/16 the estimate is k if x /
+  // M < 1 - 1/16; without one it is k, or k - 1 if x / M < 1/32.
   MM_DEVICE static std::uint32_t rank(std::uint32_t t, std::uint32_t offset) {
     return cuda::multiply(t + offset, kRank.factor).hi >> kRank.divide;
   }

@@ -16,7 +16,8 @@ typedef struct {
   uint count;
 } mm_row_job;
 
-// {r, low} = x y + r: below 2^(64 W), as (2^(32 W) - 1)^2 + 2^(32 W) - 1 is. In: r->over = 0. Out: low[W] = 0.
+// {r, low} = x y + r: below 2^(64 W), as (2^(32 W) - 1)^2 + 2^(32 W) - 1 is. On input: r->over = 0.
+// On output: low[W] = 0.
 static void mm_multiply_add(mm_remainder* r, uint* low, const uint* x, const mm_source y) {
 #pragma unroll 1
   for (uint i = 0; i < MM_WORDS; ++i) {

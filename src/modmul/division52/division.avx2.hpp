@@ -142,8 +142,7 @@ struct Division {
     const Words word = PW::subtract(bits_of(q), PW::broadcast(kLowExponent));
     out_of_range = PW::either(out_of_range, word);
     const Halves h = halves(digit, reals_at(m + (digits - 1) * kLanes));
-    // What is left above the top column is as much as its carry, with the other sign. The shift drops the
-    // exponent.
+    // The rest above the top column is the negative of its carry. The shift drops the exponent.
     const Words above = PW::subtract(PW::add(PW::load(columns + digits * kLanes), h.high), word);
     const Words below = PW::add(PW::load(columns + (digits - 1) * kLanes), h.low);
     finish_row(columns, m, digits, digit, PW::add(below, PW::shift_left(above, kDigitBits)));

@@ -33,7 +33,7 @@ constexpr std::size_t kWindow = 20;
 /// Rows of a block. The lowest columns of a window lack the products below it, one more in each row.
 constexpr std::size_t kBlock = ifma52::kBlock;
 static_assert(kBlock + 4 <= kWindow && kBlock == kScratchRows);
-// Of short numbers all columns stay in registers.
+// In divisions of short numbers all columns stay in registers.
 static_assert(digits_for(kShortLimbs) <= kWindow && digits_for(kShortLimbs + 1) > kWindow);
 static_assert(digits_for(kMaxLimbs) <= ifma52::kMaxDigits);
 

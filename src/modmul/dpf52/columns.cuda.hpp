@@ -84,9 +84,8 @@ class QuotientDigits {
     MM_UNROLL
     for (unsigned i = 0; i < 5; ++i) x *= 2 + n * x;
     k0_ = cuda::fraction_to_double(x);
-    two52_high_ = cuda::kHighPatternOfTwo52 *
-                  static_cast<std::uint32_t>(
-                      n & 1);  // 2^52's high word, in a form that the compiler cannot fold into a constant
+    // 2^52's high word, in a form that the compiler cannot fold into a constant.
+    two52_high_ = cuda::kHighPatternOfTwo52 * static_cast<std::uint32_t>(n & 1);
     const double two52 = cuda::from_pattern(std::uint64_t{two52_high_} << 32);
     c_ = cuda::fma_toward_zero(two52, cuda::subtract_exact(two52, k0_), 0);
   }

@@ -25,7 +25,7 @@ class Numbers {
   static constexpr unsigned kTotalWords = (Multiplier::kRadixBits + 31) / 32;
   static constexpr unsigned kBoundBits = Multiplier::kRadixBits - 1;  ///< numbers are below B = 2^kBoundBits
 
-  /// The number of words a[j]. In: a < 2^kBoundBits; words beyond its end are 0.
+  /// The number of words a[j]. On input: a < 2^kBoundBits; words beyond its end are 0.
   template <class Words>
   MM_DEVICE static Element load(const Group& group, const Words& a) {
     Element r;
@@ -33,8 +33,8 @@ class Numbers {
     return r;
   }
 
-  /// a + b mod n, below B. In: a, b < B. The sum is below 2 B, after one subtraction below 2 B - B/2 and
-  /// after two below B.
+  /// a + b mod n, below B. On input: a, b < B. The sum is below 2 B, after one subtraction below 2 B - B/2
+  /// and after two below B.
   MM_DEVICE static Element add(const Group& group, const Element& a, const Element& b,
                                const Element& multiple) {
     std::uint64_t d[kPerThread];
@@ -50,7 +50,7 @@ class Numbers {
     return from_digits(d);
   }
 
-  /// a - b mod n, below B. In: a, b < B. The difference is above -B, and 2 m > B.
+  /// a - b mod n, below B. On input: a, b < B. The difference is above -B, and 2 m > B.
   MM_DEVICE static Element sub(const Group& group, const Element& a, const Element& b,
                                const Element& multiple) {
     // 2 (R - 1) - b + 2 = -b mod R, digit by digit not negative.
@@ -71,7 +71,8 @@ class Numbers {
     return from_digits(d);
   }
 
-  /// a / 2 mod n, below B: (a + (a mod 2) n) / 2 < (B + n) / 2. In: a < B, n the odd modulus, exact digits.
+  /// a / 2 mod n, below B: (a + (a mod 2) n) / 2 < (B + n) / 2. On input: a < B, n the odd modulus, exact
+  /// digits.
   MM_DEVICE static Element half(const Group& group, const Element& a, const Element& n) {
     std::uint64_t d[kPerThread];
     to_digits(d, a);
@@ -99,7 +100,7 @@ class Numbers {
     return from_digits(d);
   }
 
-  /// a mod n, below n, digits exact. In: a <= n
+  /// a mod n, below n, digits exact. On input: a <= n
   MM_DEVICE static Element canonical(const Group& group, const Element& a, const Element& n) {
     std::uint64_t d[kPerThread];
     to_digits(d, a);
@@ -108,7 +109,7 @@ class Numbers {
     return from_digits(d);
   }
 
-  /// r.set(j, word j) for all words, each by the lane in whose digits it begins. In: exact digits
+  /// r.set(j, word j) for all words, each by the lane in whose digits it begins. On input: exact digits
   template <class Sink>
   MM_DEVICE static void store(const Group& group, const Sink& r, const Element& a) {
     std::uint64_t d[kPerThread];
@@ -147,7 +148,7 @@ class Numbers {
     d[0] += group.lane() == 0 ? value : 0;
   }
 
-  /// d -= m & mask, modulo R: (R - 1) - m + 1 = -m. In, digit by digit: d, m exact
+  /// d -= m & mask, modulo R: (R - 1) - m + 1 = -m. On input: exact digits of d and m.
   MM_DEVICE static void subtract_multiple(const Group& group, std::uint64_t* d, const Element& multiple,
                                           std::uint64_t mask) {
     MM_UNROLL
@@ -156,8 +157,8 @@ class Numbers {
     add_lowest(group, d, mask & 1);
   }
 
-  /// d mod R, digits exact. In: d_j < 2^54. A lane's first carry out is at most 4; with such a carry from
-  /// below its second is 0 or 1, and if it is 1 then what remains is below 4, not all ones.
+  /// d mod R, digits exact. On input: d_j < 2^54. A lane's first carry out is at most 4; with such a carry
+  /// from below its second is 0 or 1, and if it is 1 then what remains is below 4, not all ones.
   MM_DEVICE static void resolve(const Group& group, std::uint64_t* d) {
     const std::uint64_t out = ripple<kPerThread>(d, 0);
     if constexpr (Group::kSize > 1) {
@@ -172,7 +173,7 @@ class Numbers {
     }
   }
 
-  /// All ones where the number has its top bit, 2^(kRadixBits - 1). In: exact digits
+  /// All ones where the number has its top bit, 2^(kRadixBits - 1). On input: exact digits
   MM_DEVICE static std::uint64_t top_bit_mask(const Group& group, const std::uint64_t* d) {
     return 0 - group.shuffle(d[kPerThread - 1] >> (kDigitBits - 1), Group::kSize - 1);
   }

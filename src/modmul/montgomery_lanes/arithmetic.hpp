@@ -172,8 +172,8 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
     cmov(r, less, reached);
   }
 
-  /// r = x W^L mod p, r < 2 p, for the numbers of limbs() limbs x < p, limb i of lane l at x[i kLanes + l]. x
-  /// needs no alignment.
+  /// r = x W^L mod p, r < 2 p, for the numbers of limbs() limbs x < 2 p, limb i of lane l at x[i kLanes + l].
+  /// x needs no alignment.
   MANYMOD_NOINLINE void enter(Number& r, const Limb* x) const {
     Number residue, factor;
     for_digits([&](auto i) MANYMOD_INLINE_STEP {

@@ -13,7 +13,7 @@ namespace manymod::montgomery_lanes {
 
 /// log2 of the multiple of p that L digits hold: W^L >= 2^kHeadroomBits p, W = 2^w.
 inline constexpr unsigned kHeadroomBits = 4;
-/// Of any number here.
+/// The most digits of a number in this folder.
 inline constexpr std::size_t kMaxDigits = 16;
 
 /// Bits of the longest modulus of `digits` digits.

@@ -66,7 +66,7 @@ class Conversion {
   }
 
   /// Computes the constants of the moduli n, as Montgomery reads them, and stores them to `record`. On input:
-  /// 0 <= n < 2^(32 words). Returns, in threads 0 and 1 of the thread quad, whether the first and the second
+  /// 0 <= n < 2^(32 words). @return in threads 0 and 1 of the thread quad whether the first and the second
   /// modulus is prime to M_B; for one that is not, the constants are meaningless.
   MM_DEVICE bool set_up_moduli(const RecordPair& record, const WordSource (&n)[2]) const {
     to_residues(record, n);
@@ -125,7 +125,8 @@ class Conversion {
 
   // The columns of residue k < 2 kQ of an element in the input matrices; those of A come first.
   MM_DEVICE const std::byte* input_matrix(unsigned k) const {
-    const std::size_t at = k < kQ ? Parts::kIntoA : Parts::kIntoB - std::size_t{kQ} * MatrixShape::kQuadBytes;
+    const std::size_t at =
+        k < kQ ? Parts::kWordsToA : Parts::kWordsToB - std::size_t{kQ} * MatrixShape::kQuadBytes;
     return constants_ + at + std::size_t{k} * MatrixShape::kQuadBytes;
   }
 
@@ -191,7 +192,7 @@ class Conversion {
     return first.at_lane_offset(static_cast<int>(w % 4)).words + f / 2 * Record::kChunkStride + 2 * (f % 2);
   }
 
-  // Replaces V_w by word w of the number for all w; carries are below 2^25, as V_w < 2^56. Returns whether
+  // Replaces V_w by word w of the number for all w; carries are below 2^25, as V_w < 2^56. @return whether
   // the number is below n. is_writer: whether this thread stores the words; the others compute the same.
   MM_DEVICE bool resolve_carries(const Record& first, const WordSource& n, bool is_writer) const {
     std::uint64_t carry = 0, borrow = 0;

@@ -7,7 +7,7 @@
 //     static constexpr unsigned kConstantWords;  // of a constant that multiplies residues or digits
 //     static constexpr unsigned kResidueWords;
 //     static constexpr unsigned kSliceBits;      // numbers are converted in slices of these; divides 32
-//     static constexpr unsigned kBurst;          // most products that are added between two settle()
+//     static constexpr unsigned kBurst;          // most products added between two calls of settle()
 //     static constexpr bool kPacked;             // two constants or stored residues share a word
 //     struct Modulus; struct Residue; struct Constant; struct Sum; struct Partial;
 //     static constexpr void encode_modulus(float* words, m, first factor);

@@ -34,14 +34,15 @@ class OpenclTable {
     for (const std::uint32_t m : moduli(a)) add(inverse_mod(product(b, b.channels, m), m), m);
   }
 
-  /// What finds digits: -P_i / P_j modulo m_j for i < j, in blocks up to that of j; 0 for others.
+  /// The matrix that computes digits: -P_i / P_j modulo m_j for i < j, in blocks up to that of j; 0
+  /// elsewhere.
   void add_digits(const BaseView& base) {
     for (unsigned tile = 0; tile < base.channels / tile_; ++tile) {
       for (unsigned other = 0; other <= tile; ++other) add_block(base, base, tile, other);
     }
   }
 
-  /// What extends a number with digits in `from`: P_i modulo the moduli of `to`.
+  /// The matrix that extends a number with digits in `from`: P_i modulo the moduli of `to`.
   void add_sums(const BaseView& from, const BaseView& to) {
     for (unsigned tile = 0; tile < to.channels / tile_; ++tile) {
       for (unsigned other = 0; other < from.channels / tile_; ++other) add_block(from, to, tile, other);

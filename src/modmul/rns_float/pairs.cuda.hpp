@@ -133,7 +133,7 @@ struct Smooth : Factors {
   struct Residue {
     float word[1];
   };
-  /// Parts without these factors.
+  /// A sum without the factors 1 / q mod p and 1 / p mod q.
   struct Partial : Parts {};
 
   struct Encoder {

@@ -25,7 +25,7 @@ class Numbers {
   static constexpr unsigned kTotalWords = Multiplier::kWords;
   static constexpr unsigned kBoundBits = Multiplier::kRadixBits;  ///< numbers are below 2^kBoundBits
 
-  /// The number of words a[j]. In: a < 2^kBoundBits; words beyond its end are 0.
+  /// The number of words a[j]. On input: a < 2^kBoundBits; words beyond its end are 0.
   template <class Words>
   MM_DEVICE static Element load(const Group& group, const Words& a) {
     Element r;
@@ -34,8 +34,8 @@ class Numbers {
     return r;
   }
 
-  /// a + b mod n, below R. In: a, b < R. The sum is below 2 R, after one subtraction below 2 R - R/2 and
-  /// after two below R.
+  /// a + b mod n, below R. On input: a, b < R. The sum is below 2 R, after one subtraction below 2 R - R/2
+  /// and after two below R.
   MM_DEVICE static Element add(const Group& group, const Element& a, const Element& b,
                                const Element& multiple) {
     Element r;
@@ -47,7 +47,7 @@ class Numbers {
     return r;
   }
 
-  /// a - b mod n, below R. In: a, b < R. The difference is above -R, and 2 m > R.
+  /// a - b mod n, below R. On input: a, b < R. The difference is above -R, and 2 m > R.
   MM_DEVICE static Element sub(const Group& group, const Element& a, const Element& b,
                                const Element& multiple) {
     Element r;
@@ -59,7 +59,7 @@ class Numbers {
     return r;
   }
 
-  /// a / 2 mod n, below R: (a + (a mod 2) n) / 2 < (R + n) / 2. In: a < R, n the odd modulus.
+  /// a / 2 mod n, below R: (a + (a mod 2) n) / 2 < (R + n) / 2. On input: a < R, n the odd modulus.
   MM_DEVICE static Element half(const Group& group, const Element& a, const Element& n) {
     const std::uint32_t odd = group.shuffle(a.word[0] & 1, 0);
     Element r;
@@ -79,7 +79,7 @@ class Numbers {
     return r;
   }
 
-  /// a mod n, below n. In: a <= n
+  /// a mod n, below n. On input: a <= n
   MM_DEVICE static Element canonical(const Group& group, const Element& a, const Element& n) {
     Element r;
     lane_words::reduce_once<kPerThread>(group, r.word, a.word, n.word);

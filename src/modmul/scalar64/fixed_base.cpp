@@ -21,7 +21,7 @@ class PreparedComb final : public PreparedBase {
     modulus.assign(value.first(n.size()), Modulus::kMontgomery);
   }
 
-  /// Builds the comb for exponents of up to `exponent_bits` bits. Returns false if a stop was requested.
+  /// Builds the comb for exponents of up to `exponent_bits` bits. @return false if a stop was requested.
   /// Timing: constant-time in g if `timing` is secret.
   bool assign(const BatchView& base, std::size_t exponent_bits, TimingClass timing, const StopToken& stop) {
     if (!modulus.odd()) {
@@ -86,7 +86,7 @@ class FixedBaseRun {
   limbs::Buffer element_;
   limbs::Buffer workspace_;
 
-  /// Computes and stores the results of `group`, n odd. Returns false if a stop was requested, as do all
+  /// Computes and stores the results of `group`, n odd. @return false if a stop was requested, as do all
   /// below.
   bool power_group(Items group) {
     if (!power_mod_odd(group)) return false;

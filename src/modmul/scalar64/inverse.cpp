@@ -45,7 +45,7 @@ class MontgomeryRing {
 /// Montgomery's simultaneous inversion (Montgomery, "Speeding the Pollard and elliptic curve methods of
 /// factorization", 1987): x_i^-1 = (x_0 ... x_{i-1}) (x_0 ... x_i)^-1, with one inversion for all.
 ///
-/// On input: values holds `count` residues 0 <= x < n of `limbs` limbs. On output: their inverses. Returns
+/// On input: values holds `count` residues 0 <= x < n of `limbs` limbs. On output: their inverses. @return
 /// false, with the values unchanged, if one of them has no inverse. Variable-time.
 template <class Ring>
 bool invert_block(Ring& ring, Inverter& inverter, std::span<Limb> values, std::size_t count,

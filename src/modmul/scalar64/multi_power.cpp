@@ -37,7 +37,7 @@ class MultiPowerRun {
   limbs::Buffer scratch_;
   limbs::Buffer workspace_;
 
-  /// Computes and stores the result of one item. Returns false if a stop was requested, as do all below.
+  /// Computes and stores the result of one item. @return false if a stop was requested, as do all below.
   bool compute(std::size_t item) {
     const Modulus& n = moduli_.at(item);
     scratch_.require(Montgomery::scratch_limbs(run_.limbs));
@@ -67,7 +67,7 @@ class MultiPowerRun {
     return true;
   }
 
-  /// bases_[term] = the base mod n, inverted if the exponent is negative. Returns 0 if that inverse does not
+  /// bases_[term] = the base mod n, inverted if the exponent is negative. @return 0 if that inverse does not
   /// exist and is needed, else 1.
   Limb load_term(std::size_t item, std::size_t term, const Modulus& n) {
     const std::size_t x_index = job_.term_index(job_.x, item, term);

@@ -64,7 +64,7 @@ class Inverter {
   void assign(const Modulus& modulus);
 
   /// r = x^-1 mod n. On input: 0 <= x < n in n.limbs() limbs; n odd if `timing` is secret. On output: r < n.
-  /// Returns 1, or 0 with r = 0 if there is no inverse. Aliasing: r may be x. Timing: as `timing` asks.
+  /// @return 1, or 0 with r = 0 if there is no inverse. Aliasing: r may be x. Timing: as `timing` asks.
   Limb invert(std::span<Limb> r, std::span<const Limb> x, TimingClass timing);
 
  private:

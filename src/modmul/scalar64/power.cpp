@@ -57,7 +57,7 @@ class PowerRun {
   limbs::Buffer element_;
   limbs::Buffer workspace_;
 
-  /// r = the base of an item in Montgomery form, inverted if the exponent is negative. Returns 0 if that
+  /// r = the base of an item in Montgomery form, inverted if the exponent is negative. @return 0 if that
   /// inverse does not exist and is needed, else 1.
   Limb load_base(Limb* r, std::size_t item, const Modulus& n) {
     const Montgomery& mont = n.montgomery();
@@ -70,7 +70,7 @@ class PowerRun {
     return usable;
   }
 
-  /// x = x^-1 mod n. Returns 1 if the inverse exists or the exponent is 0, which needs none, else 0.
+  /// x = x^-1 mod n. @return 1 if the inverse exists or the exponent is 0, which needs none, else 0.
   Limb invert_base(std::span<Limb> x, std::size_t item, const Modulus& n) {
     if (job_.shared == nullptr || !inverter_is_set_) inverter_.assign(n);
     inverter_is_set_ = true;
@@ -108,7 +108,7 @@ class PowerRun {
     }
   }
 
-  /// element_ = element_^exponent, lane by lane. Returns false if a stop was requested, as do the three
+  /// element_ = element_^exponent, lane by lane. @return false if a stop was requested, as do the three
   /// below.
   bool raise(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
     if (job_.stop.was_requested()) return false;

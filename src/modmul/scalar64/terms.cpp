@@ -45,7 +45,7 @@ class SumRun {
         sum_(2 * run.limbs + 1),
         product_(2 * run.limbs) {}
 
-  /// Adds all terms of the item. Returns false if a stop was requested.
+  /// Adds all terms of the item. @return false if a stop was requested.
   bool add_item(std::size_t item, const Modulus& n) {
     std::fill_n(sum_.data(), sum_.size(), Limb{0});
     for (std::size_t term = 0; term < job_.terms; ++term) {
@@ -105,7 +105,7 @@ class ProductRun {
         schedule_(schedule_for(run.job.terms)),
         workspace_((schedule_.table_entries + 1) * run.limbs) {}
 
-  /// r = the product of the item's terms mod n, L limbs. Returns false if a stop was requested.
+  /// r = the product of the item's terms mod n, L limbs. @return false if a stop was requested.
   bool multiply(std::span<Limb> r, std::size_t item, const Modulus& n) {
     return n.has(Modulus::kMontgomery) && n.odd() ? by_montgomery(r, item, n) : by_division(r, item, n);
   }

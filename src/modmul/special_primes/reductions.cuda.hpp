@@ -28,7 +28,7 @@
 
 namespace manymod::special_primes {
 
-/// t[from .. kEnd) += u[0 .. kCount), a carry chain to the end. Returns the carry out.
+/// t[from .. kEnd) += u[0 .. kCount), a carry chain to the end. @return the carry out.
 template <unsigned kEnd, unsigned kCount>
 MM_DEVICE std::uint32_t add_words(std::uint32_t* t, unsigned from, const std::uint32_t* u) {
   t[from] = cuda::add_cc(t[from], u[0]);
@@ -39,7 +39,7 @@ MM_DEVICE std::uint32_t add_words(std::uint32_t* t, unsigned from, const std::ui
   return cuda::addc(0, 0);
 }
 
-/// r - c p, kWords words. On input: c is 0 or 1. Returns the borrow.
+/// r - c p, kWords words. On input: c is 0 or 1. @return the borrow.
 template <class Prime>
 MM_DEVICE std::uint32_t subtract_if(std::uint32_t* r, std::uint32_t c) {
   const std::uint32_t mask = 0 - c;
@@ -48,7 +48,7 @@ MM_DEVICE std::uint32_t subtract_if(std::uint32_t* r, std::uint32_t c) {
   for (unsigned j = 1; j < Prime::kWords; ++j) r[j] = cuda::subc_cc(r[j], mask & Prime::word(j));
   return cuda::subc(0, 0) & 1;
 }
-/// r + c p. Returns the carry.
+/// r + c p. @return the carry.
 template <class Prime>
 MM_DEVICE std::uint32_t add_if(std::uint32_t* r, std::uint32_t c) {
   const std::uint32_t mask = 0 - c;
@@ -229,7 +229,7 @@ struct P256 : MontgomeryFriendly<P256> {
   }
 
  private:
-  /// t += q p 2^(32 at), q = the kCount words of t from `at` on, which become 0 and are not written. Returns
+  /// t += q p 2^(32 at), q = the kCount words of t from `at` on, which become 0 and are not written. @return
   /// the carry. q (p + 1) = q 2^96 + q (1 - 2^32 + 2^64) 2^192.
   template <unsigned kCount>
   MM_DEVICE static std::uint32_t add_multiple(std::uint32_t* t, unsigned at) {
@@ -312,7 +312,7 @@ struct P384 {
   MM_DEVICE static std::uint32_t fold_word(unsigned j, std::uint32_t c) {
     return j == 0 || j == 4 ? c : j == 1 || j == 2 ? 0 - c : 0;
   }
-  /// r += c d in its lowest kCount words. Returns the carry.
+  /// r += c d in its lowest kCount words. @return the carry.
   template <unsigned kCount>
   MM_DEVICE static std::uint32_t add_fold(std::uint32_t* r, std::uint32_t c) {
     r[0] = cuda::add_cc(r[0], fold_word(0, c));
@@ -320,7 +320,7 @@ struct P384 {
     for (unsigned j = 1; j < kCount; ++j) r[j] = cuda::addc_cc(r[j], fold_word(j, c));
     return cuda::addc(0, 0);
   }
-  /// r -= c d. Returns the borrow.
+  /// r -= c d. @return the borrow.
   template <unsigned kCount>
   MM_DEVICE static std::uint32_t subtract_fold(std::uint32_t* r, std::uint32_t c) {
     r[0] = cuda::sub_cc(r[0], fold_word(0, c));

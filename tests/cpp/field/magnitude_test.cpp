@@ -12,11 +12,9 @@
 #include <vector>
 
 #include "field/device.cuda.hpp"
-#include "field/lanes.hpp"
 #include "field/scalar.hpp"
-#include "support/lane_kernel_sets.hpp"
+#include "support/lane_test_field.hpp"
 #include "support/naive_field.hpp"
-#include "support/special_lane_field.hpp"
 
 namespace manymod::test {
 namespace {
@@ -59,15 +57,15 @@ void set_magnitude(const F& f, typename F::Element& r, unsigned m) {
   for (unsigned i = 1; i < m; ++i) f.add(r, r, one);
 }
 
-/// run(f, calls) for every special prime on every backend that this processor has.
+/// run(f, calls) for every field in lanes on every backend that this processor has.
 template <class Run>
-void for_each_special_field(Run run) {
-  const auto backends = field::special_lane_backends();
+void for_each_lane_field(Run run) {
+  const auto backends = lane_field_backends();
   for (std::size_t i = 0; i < backends.size(); ++i) {
-    if (!missing_special_lanes(i).empty()) continue;
-    for (const field::SpecialLaneCalls& calls : backends[i].fields) {
+    if (!missing_lane_fields(i).empty()) continue;
+    for (const LaneFieldCalls& calls : backends[i].fields) {
       SCOPED_TRACE(std::string(backends[i].name) + " " + calls.prime);
-      run(SpecialLaneTestField(calls), calls);
+      run(LaneTestField(calls), calls);
     }
   }
 }
@@ -140,21 +138,22 @@ TEST(MagnitudesDeathTest, ScalarValuesAreChecked) {
   EXPECT_DEATH(f.add(r, a, a), "out of range");
 }
 
-TEST(Magnitudes, SpecialLaneElementsCarryThem) {
-  for_each_special_field([](const auto& f, const auto&) { expect_magnitudes(f); });
+TEST(Magnitudes, LaneElementsCarryThem) {
+  for_each_lane_field([](const auto& f, const auto&) { expect_magnitudes(f); });
 }
-/// The checks are the same source for every prime: one of each reduction is enough.
-TEST(MagnitudesDeathTest, SpecialLaneBreachesAreCaught) {
-  for_each_special_field([](const auto& f, const field::SpecialLaneCalls& calls) {
+/// The checks are the same source for every prime: one of each reduction, and one that is known at run time,
+/// are enough.
+TEST(MagnitudesDeathTest, LaneBreachesAreCaught) {
+  for_each_lane_field([](const auto& f, const LaneFieldCalls& calls) {
     const std::string prime = calls.prime;
-    if (prime == "secp256k1" || prime == "p384") expect_breaches_caught(f);
+    if (prime == "secp256k1" || prime == "p384" || prime == "shorter") expect_breaches_caught(f);
   });
 }
 /// So are values outside of the range of their magnitude, and digits that are not exact.
-TEST(MagnitudesDeathTest, SpecialLaneValuesAreChecked) {
-  for_each_special_field([](const auto& f, const field::SpecialLaneCalls& calls) {
+TEST(MagnitudesDeathTest, LaneValuesAreChecked) {
+  for_each_lane_field([](const auto& f, const LaneFieldCalls& calls) {
     const Limb radix = Limb{1} << calls.digit_bits;
-    field::SpecialLaneElement a, r;
+    LaneFieldElement a, r;
     f.one(a);
     a.digit[calls.digits * calls.lanes - 1] = radix - 1;
     EXPECT_DEATH(f.add(r, a, a), "out of range");
@@ -164,45 +163,11 @@ TEST(MagnitudesDeathTest, SpecialLaneValuesAreChecked) {
   });
 }
 
-class LaneMagnitudes : public LaneKernelTest {
- protected:
-  template <class Body>
-  static void with_field(Body body) {
-    if (kernels().digit_bits == 64) GTEST_SKIP() << "digits of 64 bits leave no room for a field's sums";
-    const std::vector<std::span<const Limb>> n(kernels().lanes, kPrime);
-    lanes::Moduli moduli(kernels());
-    limbs::Buffer scratch;
-    moduli.assign(n, field::lane_field_digits(kernels(), 256), scratch);
-    const lanes::Moduli* const pointer = &moduli;
-    body(field::LaneField<8 * 9>({&pointer, 1}));
-  }
-};
-using LaneMagnitudesDeathTest = LaneMagnitudes;
-
-TEST_P(LaneMagnitudes, ElementsCarryThem) {
-  with_field([](const auto& f) { expect_magnitudes(f); });
-}
-TEST_P(LaneMagnitudesDeathTest, BreachesAreCaught) {
-  with_field([](const auto& f) { expect_breaches_caught(f); });
-}
-TEST_P(LaneMagnitudesDeathTest, ValuesAreChecked) {
-  with_field([](const auto& f) {
-    typename std::decay_t<decltype(f)>::Element a, r;
-    f.one(a);
-    for (std::size_t i = 0; i < f.words(); ++i) a.words[i] = (Limb{1} << kernels().digit_bits) - 1;
-    EXPECT_DEATH(f.add(r, a, a), "out of range");
-  });
-}
-INSTANTIATE_TEST_SUITE_P(Lanes, LaneMagnitudes, testing::ValuesIn(lane_kernel_sets()), lane_kernel_set_name);
-INSTANTIATE_TEST_SUITE_P(Lanes, LaneMagnitudesDeathTest, testing::ValuesIn(lane_kernel_sets()),
-                         lane_kernel_set_name);
-
 #else
 
 // Elements are their digits alone.
 static_assert(std::is_empty_v<field::Carried>);
 static_assert(sizeof(Scalar::Element) == 4 * sizeof(Limb));
-static_assert(sizeof(field::LaneField<40>::Element) == 40 * sizeof(Limb));
 static_assert(sizeof(Device::Element) == 8 * sizeof(std::uint32_t));
 
 #endif
@@ -240,16 +205,16 @@ TEST(Magnitudes, LegalExtremesPass) {
   EXPECT_TRUE(run(scalar_field()));
   EXPECT_TRUE(run(device_field()));
 }
-TEST(Magnitudes, LegalExtremesPassInSpecialLanes) {
-  for_each_special_field([](const auto& f, const field::SpecialLaneCalls& calls) {
-    field::SpecialLaneElement a, b, r;
+TEST(Magnitudes, LegalExtremesPassInLanes) {
+  for_each_lane_field([](const auto& f, const LaneFieldCalls& calls) {
+    LaneFieldElement a, b, r;
     set_magnitude(f, a, 4);
     f.one(b);
     f.mul(r, a, b);
     f.add(r, a, a);
     f.template sub<4>(r, a, a);
     f.normalize_weak(r, r);
-    const SpecialLaneMask zero = f.is_zero(r);
+    const LaneFieldMask zero = f.is_zero(r);
     for (std::size_t lane = 0; lane < calls.lanes; ++lane) EXPECT_EQ(zero.lane[lane], ~Limb{0});
   });
 }

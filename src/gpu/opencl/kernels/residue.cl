@@ -45,7 +45,7 @@ static uint mm_quotient(const mm_residue_state* s, uint bits) {
   return (uint)(mul_hi(u, (ulong)s->inverse << 32) >> (62 - bits));
 }
 
-// r = 2^bits r + word modulo n. In: 1 <= bits <= MM_STEP_BITS, word < 2^bits; bits = 1 if n has two words.
+// r = 2^bits r + word modulo n. On input: 1 <= bits <= MM_STEP_BITS, word < 2^bits; bits = 1 if n has two words.
 static void mm_append(mm_residue_state* s, uint word, uint bits) {
   const uint q = mm_quotient(s, bits);
   uint below = word << (32 - bits), taken = 0;
@@ -80,7 +80,7 @@ static void mm_subtract_if_not_below(mm_residue_state* s) {
   s->above -= taken;
 }
 
-// result = r, or -r mod n if `negate`. In: r < n.
+// result = r, or -r mod n if `negate`. On input: r < n.
 static void mm_store_residue(__global uint* result, uint width, const mm_residue_state* s, bool negate) {
   uint any = 0;
 #pragma unroll 1

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields modulo special primes in lanes: the contract of all fields, and edges of each prime and digit width.
+// Fields in lanes (field/inlined_lanes.hpp), modulo special primes and primes that are known at run time: the
+// contract of all fields, and edges of each prime and digit width.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,26 +11,27 @@
 #include "field/batch_inverse.hpp"
 #include "field/fused.hpp"
 #include "support/field_tests.hpp"
-#include "support/special_lane_field.hpp"
+#include "support/lane_test_field.hpp"
 
 namespace manymod::test {
 namespace {
 
-constexpr std::size_t kPrimes = 7;
+constexpr std::size_t kPrimes = 7 + kRuntimePrimes;
 
-/// On special_lane_backends()[kBackend], modulo the prime kPrime of it.
+/// On lane_field_backends()[kBackend], modulo its prime kPrime.
 template <std::size_t kBackend, std::size_t kPrime>
-struct SpecialBackend {
-  using Field = SpecialLaneTestField;
+struct LaneBackend {
+  using Field = LaneTestField;
   static constexpr std::size_t kCost = 2;
 
-  static std::string missing() { return missing_special_lanes(kBackend); }
-  static const field::SpecialLaneCalls& calls() {
-    return field::special_lane_backends()[kBackend].fields[kPrime];
-  }
+  static std::string missing() { return missing_lane_fields(kBackend); }
+  static const LaneFieldCalls& calls() { return lane_field_backends()[kBackend].fields[kPrime]; }
   static naive::Limbs prime() { return {calls().p.begin(), calls().p.end()}; }
   static std::size_t max_bits() { return calls().bits; }
-  static std::size_t max_load_bits(std::size_t bits) { return 64 * limbs_for_bits(bits); }
+  /// Modulo primes that are known at run time, numbers that enter are below 2 p.
+  static std::size_t max_load_bits(std::size_t bits) {
+    return calls().modulus != nullptr ? bits : 64 * limbs_for_bits(bits);
+  }
   static std::size_t instances(std::size_t /*bits*/) { return calls().lanes; }
   static std::size_t radix_bits(std::size_t /*bits*/) { return calls().radix_bits; }
   static naive::Limbs bound(const naive::Limbs& n, std::size_t /*bits*/, unsigned m) {
@@ -65,7 +67,7 @@ struct SpecialBackend {
           outputs.numbers[i][lane][k] = limbs[k * calls().lanes + lane];
       }
     }
-    void flag(std::size_t i, const SpecialLaneMask& mask) {
+    void flag(std::size_t i, const LaneFieldMask& mask) {
       for (std::size_t lane = 0; lane < outputs.flags[i].size(); ++lane)
         outputs.flags[i][lane] = mask.lane[lane] == 0 ? 0 : mask.lane[lane] == ~Limb{0} ? 1 : -2;
     }
@@ -81,10 +83,10 @@ struct SpecialBackend {
   }
 };
 
-struct SpecialNames {
+struct LaneNames {
   template <class Backend>
   static std::string GetName(int index) {  // NOLINT(readability-identifier-naming): GoogleTest's
-    const auto backends = field::special_lane_backends();
+    const auto backends = lane_field_backends();
     const std::size_t backend = static_cast<std::size_t>(index) / kPrimes;
     if (backend >= backends.size()) return "none" + std::to_string(index);
     return std::string(backends[backend].name) + "_" +
@@ -93,23 +95,26 @@ struct SpecialNames {
 };
 
 template <std::size_t k>
-using Ifma = SpecialBackend<0, k>;
+using Ifma = LaneBackend<0, k>;
 template <std::size_t k>
-using Avx512f = SpecialBackend<1, k>;
+using Avx512f = LaneBackend<1, k>;
 template <std::size_t k>
-using Avx2 = SpecialBackend<2, k>;
-using Backends = testing::Types<Ifma<0>, Ifma<1>, Ifma<2>, Ifma<3>, Ifma<4>, Ifma<5>, Ifma<6>, Avx512f<0>,
-                                Avx512f<1>, Avx512f<2>, Avx512f<3>, Avx512f<4>, Avx512f<5>, Avx512f<6>,
-                                Avx2<0>, Avx2<1>, Avx2<2>, Avx2<3>, Avx2<4>, Avx2<5>, Avx2<6>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(SpecialLanes, FieldContract, Backends, SpecialNames);
+using Avx2 = LaneBackend<2, k>;
+using Backends =
+    testing::Types<Ifma<0>, Ifma<1>, Ifma<2>, Ifma<3>, Ifma<4>, Ifma<5>, Ifma<6>, Ifma<7>, Ifma<8>, Ifma<9>,
+                   Ifma<10>, Ifma<11>, Ifma<12>, Avx512f<0>, Avx512f<1>, Avx512f<2>, Avx512f<3>, Avx512f<4>,
+                   Avx512f<5>, Avx512f<6>, Avx512f<7>, Avx512f<8>, Avx512f<9>, Avx512f<10>, Avx512f<11>,
+                   Avx512f<12>, Avx2<0>, Avx2<1>, Avx2<2>, Avx2<3>, Avx2<4>, Avx2<5>, Avx2<6>, Avx2<7>,
+                   Avx2<8>, Avx2<9>, Avx2<10>, Avx2<11>, Avx2<12>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(LaneFields, FieldContract, Backends, LaneNames);
 
-TEST(SpecialLanes, EveryBackendAndPrimeIsTested) {
-  EXPECT_LE(field::special_lane_backends().size(), 3U);
-  for (const auto& backend : field::special_lane_backends()) EXPECT_EQ(backend.fields.size(), kPrimes);
+TEST(LaneFields, EveryBackendAndPrimeIsTested) {
+  EXPECT_LE(lane_field_backends().size(), 3U);
+  for (const auto& backend : lane_field_backends()) EXPECT_EQ(backend.fields.size(), kPrimes);
 }
 
 template <class Backend>
-class SpecialLaneEdges : public FieldContract<Backend> {
+class LaneFieldEdges : public FieldContract<Backend> {
  protected:
   using Field = typename Backend::Field;
   using Element = typename Field::Element;
@@ -181,10 +186,10 @@ class SpecialLaneEdges : public FieldContract<Backend> {
   }
 };
 
-TYPED_TEST_SUITE(SpecialLaneEdges, Backends, SpecialNames);
+TYPED_TEST_SUITE(LaneFieldEdges, Backends, LaneNames);
 
 /// All functions of one element on every edge at every magnitude.
-TYPED_TEST(SpecialLaneEdges, FunctionsOfOneElement) {
+TYPED_TEST(LaneFieldEdges, FunctionsOfOneElement) {
   const NaiveField naive_field(this->prime());
   const std::size_t lanes = TypeParam::calls().lanes;
   for (unsigned m = 1; m <= field::kMaxMagnitude; ++m) {
@@ -232,7 +237,7 @@ TYPED_TEST(SpecialLaneEdges, FunctionsOfOneElement) {
 }
 
 /// Products, sums and differences of edges at every pair of magnitudes; each edge meets several others.
-TYPED_TEST(SpecialLaneEdges, FunctionsOfTwoElements) {
+TYPED_TEST(LaneFieldEdges, FunctionsOfTwoElements) {
   const NaiveField naive_field(this->prime());
   const std::size_t lanes = TypeParam::calls().lanes;
   for (unsigned x = 1; x < field::kMaxMagnitude; ++x) {
@@ -276,7 +281,7 @@ TYPED_TEST(SpecialLaneEdges, FunctionsOfTwoElements) {
 }
 
 /// Combinations (field/fused.hpp) of edges, the first factor of a product having each magnitude that it may.
-TYPED_TEST(SpecialLaneEdges, Combinations) {
+TYPED_TEST(LaneFieldEdges, Combinations) {
   const NaiveField naive_field(this->prime());
   const std::size_t lanes = TypeParam::calls().lanes;
   for (unsigned m = 1; m <= 3; ++m) {
@@ -338,7 +343,7 @@ TYPED_TEST(SpecialLaneEdges, Combinations) {
 }
 
 /// Sums and differences of products that were not carried (field/uncarried.hpp), likewise.
-TYPED_TEST(SpecialLaneEdges, Forms) {
+TYPED_TEST(LaneFieldEdges, Forms) {
   const NaiveField naive_field(this->prime());
   const std::size_t lanes = TypeParam::calls().lanes;
   for (unsigned m = 1; m <= 4; ++m) {
@@ -377,9 +382,9 @@ TYPED_TEST(SpecialLaneEdges, Forms) {
 }
 
 /// Products of edges and small constants, for the primes that have them.
-TYPED_TEST(SpecialLaneEdges, SmallConstants) {
-  const auto mul_small = TypeParam::calls().mul_small;
-  if (mul_small == nullptr) GTEST_SKIP() << TypeParam::calls().prime << " has none";
+TYPED_TEST(LaneFieldEdges, SmallConstants) {
+  const LaneFieldCalls& calls = TypeParam::calls();
+  if (calls.mul_small == nullptr) GTEST_SKIP() << calls.prime << " has none";
   const NaiveField naive_field(this->prime());
   const std::size_t lanes = TypeParam::calls().lanes;
   for (const unsigned m : {1U, 2U}) {
@@ -392,7 +397,7 @@ TYPED_TEST(SpecialLaneEdges, SmallConstants) {
                               [&](const auto&, auto& io) {
                                 typename TestFixture::Element a;
                                 io.set_raw(a, raw, m);
-                                mul_small(a, a, k);
+                                calls.mul_small(calls.modulus, a, a, k);
                                 io.store(0, a);
                               });
         for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -409,7 +414,7 @@ TYPED_TEST(SpecialLaneEdges, SmallConstants) {
 }
 
 /// Zeros in some lanes of some elements spoil nothing else, in place and not.
-TYPED_TEST(SpecialLaneEdges, BatchInverse) {
+TYPED_TEST(LaneFieldEdges, BatchInverse) {
   naive::Generator generate(5);
   const NaiveField naive_field(this->prime());
   const std::size_t lanes = TypeParam::calls().lanes;
