@@ -110,6 +110,18 @@ def test_a_variant_below_the_crossover_is_no_choice() -> None:
     assert only.gain > 1
 
 
+def test_companions_are_measured() -> None:
+    found = GpuTimes(
+        {
+            "dpf52.opencl.t16": device(2e-3, 4e6),
+            "reduced_radix.opencl.t1": per_item(lambda count: math.inf),
+            CPU: per_item(lambda count: count * 20e-6),
+        },
+        frozenset(),
+    )
+    assert {choice.companion for choice in gpu_choices(found)} == {None}
+
+
 def test_gpus_without_a_technique_have_their_own_choices() -> None:
     times = {
         "rns.cuda.t2": device(4e-3, 8e6),

@@ -118,10 +118,16 @@ def _band_start(found: GpuTimes, name: str, band: Sequence[int], counts: Sequenc
 
 
 def _companion(found: GpuTimes, counts: Sequence[int]) -> str | None:
-    """The variant for GPUs with slow FP64 that loses least to the best of its kind at any of `counts`."""
+    """The variant for GPUs with slow FP64 that loses least to the best of its kind at any of `counts`.
+
+    None if no such variant was measured at any of them.
+    """
     kind = {name: times for name, times in found.gpu.items() if technique(name) in EVERYWHERE}
     best = {count: min((times[count] for times in kind.values()), default=math.inf) for count in counts}
-    return min(kind, key=lambda name: max(kind[name][count] / best[count] for count in counts), default=None)
+    measured = [count for count in counts if best[count] < math.inf]
+    if not measured:
+        return None
+    return min(kind, key=lambda name: max(kind[name][count] / best[count] for count in measured))
 
 
 def _choice(found: GpuTimes, name: str, min_items: int, band: Sequence[int]) -> GpuChoice:
