@@ -111,8 +111,9 @@ class Bench {
     std::vector<Case> found;
     const unsigned capability = device_.compute_capability();
     const cuda::CudaTraits traits(capability, capability, cuda::full_rate_doubles(capability));
-    for (const auto& forms : {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(),
-                              fios::cuda_forms(), rns::cuda_forms()}) {
+    for (const auto& forms :
+         {row32::cuda_techniques(), dpf52::cuda_techniques(), two_pass16::cuda_techniques(),
+          fios::cuda_techniques(), rns::cuda_techniques()}) {
       for (const gpu::Technique& technique : forms) {
         if (!options_.wants_technique(technique.folder, technique.name)) continue;
         if (!technique.requirements->obstacle("cuda:0", traits).empty()) continue;
@@ -223,7 +224,7 @@ class Bench {
   // What techniques with constants of their own are compared with.
   static Case plain_case(unsigned bits) {
     std::vector<Case> shapes;
-    const gpu::Technique& technique = row32::cuda_forms().front();
+    const gpu::Technique& technique = row32::cuda_techniques().front();
     for (const gpu::Shape& shape : technique.shapes) shapes.push_back({&technique, &shape});
     shapes = engine_shapes(shapes, bits);
     const auto has_groups = [](const Case& one) { return one.shape->threads >= 8; };

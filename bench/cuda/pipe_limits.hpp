@@ -49,11 +49,11 @@ struct PipeLimit {
 /// `words`: of the widest modulus of the kernel. Per channel: products with a high word, those without one
 /// (docs/rns.md, "Matrix products over bytes").
 constexpr double rns_wide_clocks(unsigned words, bool one_modulus) {
-  const rns::Sizes sizes = rns::sizes_of(32 * words);
+  const rns::ConstantsLayout sizes = rns::sizes_of(32 * words);
   return sizes.channels * (!one_modulus ? 8 : sizes.has_roots() ? 5 : 6) / 32.0;
 }
 constexpr double rns_low_clocks(unsigned words, bool one_modulus) {
-  const rns::Sizes sizes = rns::sizes_of(32 * words);
+  const rns::ConstantsLayout sizes = rns::sizes_of(32 * words);
   return sizes.channels * (one_modulus && !sizes.has_roots() ? 8 : 7) / 64.0;
 }
 

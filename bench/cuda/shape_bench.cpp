@@ -118,7 +118,7 @@ void ShapeBench::set_limits(Json& row, const Result& result, double clocks) cons
 double ShapeBench::matrix_bytes_per_product() const {
   const gpu::Shape& shape = run_.shape();
   if (std::string_view(technique_.folder) != "rns") return 0;
-  const bool resident = shape.block_shared_bytes >= rns::sizes_of(32 * shape.words).into_b();
+  const bool resident = shape.block_shared_bytes >= rns::sizes_of(32 * shape.words).words_to_b();
   return resident ? 0 : rns_matrix_bytes(shape.words) * shape.threads / shape.block;
 }
 

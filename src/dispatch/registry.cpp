@@ -35,9 +35,10 @@ std::span<const Variant> registry() {
     division32::register_variants(rows);
     division32::register_opencl_variants(rows);
     for (const std::span<const gpu::Technique> forms :
-         {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(), fios::cuda_forms(),
-          rns::cuda_forms(), cox_rower::cuda_forms(), rns_float::cuda_forms(), reduced_radix::opencl_forms(),
-          dpf52::opencl_forms(), cios32::opencl_forms(), rns_float::opencl_forms()}) {
+         {row32::cuda_techniques(), dpf52::cuda_techniques(), two_pass16::cuda_techniques(),
+          fios::cuda_techniques(), rns::cuda_techniques(), cox_rower::cuda_techniques(),
+          rns_float::cuda_techniques(), reduced_radix::opencl_techniques(), dpf52::opencl_techniques(),
+          cios32::opencl_techniques(), rns_float::opencl_techniques()}) {
       gpu::add_variants(forms, rows);
     }
     return rows;

@@ -119,7 +119,7 @@ bool is_larger(const Device* a, const Device* b) {
 }
 
 // The devices of `among` that can run the variant, in order of decreasing size.
-std::vector<const Device*> devices_for(const Variant& variant, const std::vector<const Device*>& among) {
+std::vector<const Device*> able_devices(const Variant& variant, const std::vector<const Device*>& among) {
   std::vector<const Device*> able;
   for (const Device* device : among) {
     if (hardware_obstacle(variant, *device).empty()) able.push_back(device);
@@ -161,7 +161,7 @@ std::vector<Candidate> candidates(const VariantRequest& request, const Catalogue
   std::vector<Candidate> usable;
   for (const Variant& variant : from.variants) {
     if (!task_obstacle(variant, request).empty()) continue;
-    Candidate candidate{&variant, devices_for(variant, among)};
+    Candidate candidate{&variant, able_devices(variant, among)};
     if (!candidate.devices.empty()) usable.push_back(std::move(candidate));
   }
   return usable;
@@ -418,7 +418,7 @@ std::string hardware_obstacle(const Variant& variant, std::span<const Device> de
   if (matching.empty()) {
     return std::string("no ") + backend_title(variant.backend) + " device found";
   }
-  return devices_for(variant, matching).empty() ? obstacle_on(variant, matching) : std::string();
+  return able_devices(variant, matching).empty() ? obstacle_on(variant, matching) : std::string();
 }
 
 const Variant& Selection::for_items(std::size_t items) const {

@@ -19,7 +19,7 @@ class GpuGroup::Health {
   [[nodiscard]] bool works(std::size_t gpu) const { return state(gpu) == State::works; }
 
   /// GPUs in the order of preference: working ones before failed ones before lost ones.
-  [[nodiscard]] unsigned resort(std::size_t gpu) const { return static_cast<unsigned>(state(gpu)); }
+  [[nodiscard]] unsigned preference_class(std::size_t gpu) const { return static_cast<unsigned>(state(gpu)); }
 
   void record_failure(std::size_t gpu, bool lost) {
     states_[gpu].store(lost ? State::lost : State::failed, std::memory_order_relaxed);
@@ -79,7 +79,7 @@ std::exception_ptr GpuGroup::run(double cost_ns, const std::function<void(std::s
   while (!left.empty()) {
     std::vector<GpuCandidate> candidates;
     for (const std::size_t gpu : left) {
-      candidates.push_back({members_[gpu].load, members_[gpu].size, health_->resort(gpu)});
+      candidates.push_back({members_[gpu].load, members_[gpu].size, health_->preference_class(gpu)});
     }
     const LoadShare share(candidates, work);
     const std::size_t gpu = left[share.chosen()];

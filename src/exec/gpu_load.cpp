@@ -22,7 +22,7 @@ LoadShare::LoadShare(std::span<const GpuCandidate> candidates, std::uint64_t wor
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const GpuCandidate& gpu = candidates[i];
       const std::uint64_t load = gpu.load->work();
-      const std::pair end(gpu.resort, static_cast<double>(load + work) / gpu.size);
+      const std::pair end(gpu.preference_class, static_cast<double>(load + work) / gpu.size);
       if (end >= best) continue;
       best = end;
       chosen_ = i;

@@ -31,8 +31,8 @@ GpuLoad& gpu_load(Backend backend, unsigned index);
 /// A GPU that work may go to.
 struct GpuCandidate {
   GpuLoad* load;
-  unsigned size;        ///< multiprocessors
-  unsigned resort = 0;  ///< chosen only if no candidate has a lower value
+  unsigned size;                  ///< multiprocessors
+  unsigned preference_class = 0;  ///< chosen only if no candidate has a lower value
 };
 
 /// Work that counts towards the load of one GPU for as long as this object lives.

@@ -37,12 +37,13 @@ class Splitter {
 
   void add(const Bucket& bucket) {
     const std::size_t accepted = count_accepted_prefix(bucket);
-    if (accepted == bucket.items.size()) return by_number(bucket);
+    if (accepted == bucket.items.size()) return split_by_count(bucket);
     if (accepted == 0 && same_for_all(bucket)) {
-      split_.buckets.push_back(part_of(bucket, 0, bucket.items.size(), taker(bucket, bucket.items[0])));
+      split_.buckets.push_back(
+          part_of(bucket, 0, bucket.items.size(), accepting_engine(bucket, bucket.items[0])));
       return;
     }
-    by_acceptance(bucket);
+    split_by_acceptance(bucket);
   }
 
   SplitBatch finish() { return std::move(split_); }
@@ -66,7 +67,7 @@ class Splitter {
 
   // The engine for an item that some engines do not accept. The bucket's size approximates the number of such
   // items.
-  [[nodiscard]] std::size_t taker(const Bucket& bucket, std::size_t item) const {
+  [[nodiscard]] std::size_t accepting_engine(const Bucket& bucket, std::size_t item) const {
     return engines_.accepting(job_, item, bucket.items.size());
   }
 
@@ -81,12 +82,13 @@ class Splitter {
 
   // Partition the items, in their order: those that all engines accept, and for each engine those of the
   // others that it is the first to accept.
-  void by_acceptance(const Bucket& bucket) {
+  void split_by_acceptance(const Bucket& bucket) {
     constexpr std::size_t kByNumber = SIZE_MAX;
     const std::size_t count = bucket.items.size();
-    std::vector<std::size_t> takers(count);
-    std::transform(bucket.items.begin(), bucket.items.end(), takers.begin(),
-                   [&](std::size_t item) { return accepted(item) ? kByNumber : taker(bucket, item); });
+    std::vector<std::size_t> accepting_engines(count);
+    std::transform(
+        bucket.items.begin(), bucket.items.end(), accepting_engines.begin(),
+        [&](std::size_t item) { return accepted(item) ? kByNumber : accepting_engine(bucket, item); });
     const Bucket sorted = with_own_storage(bucket);
     std::size_t* items = split_.item_storage.back().get();
     std::uint32_t* bits = bucket.exponent_bits.empty() ? nullptr : split_.exponent_storage.back().get();
@@ -94,7 +96,7 @@ class Splitter {
     const auto gather = [&](std::size_t wanted) {
       const std::size_t begin = end;
       for (std::size_t i = 0; i < count; ++i) {
-        if (takers[i] != wanted) continue;
+        if (accepting_engines[i] != wanted) continue;
         items[end] = bucket.items[i];
         if (bits != nullptr) bits[end] = bucket.exponent_bits[i];
         ++end;
@@ -102,7 +104,7 @@ class Splitter {
       return part_of(sorted, begin, end - begin, wanted);
     };
     Bucket many = gather(kByNumber);
-    if (!many.items.empty()) by_number(many);
+    if (!many.items.empty()) split_by_count(many);
     for (std::size_t engine = 0; engine < engines_.size(); ++engine) {
       Bucket part = gather(engine);
       if (!part.items.empty()) split_.buckets.push_back(part);
@@ -121,7 +123,7 @@ class Splitter {
     return own;
   }
 
-  void by_number(const Bucket& bucket) {
+  void split_by_count(const Bucket& bucket) {
     const std::size_t count = bucket.items.size();
     if (fixed_base_engine_) {
       split_.buckets.push_back(part_of(bucket, 0, count, *fixed_base_engine_));

@@ -103,7 +103,7 @@ class DeviceOperation {
   bool one_key_;  ///< all rows have one key, and their powers fill the GPU
 
   // Uploaded arrays have the same offsets in the upload buffer and in the device's memory.
-  gpu::Layout upload_layout_, device_layout_;
+  gpu::BufferLayout upload_layout_, device_layout_;
   Array numbers_;
   Array columns_, lines_;  ///< of each row, the indices of its two pairs
   Array drawn_factors_, drawn_inverses_;
@@ -128,7 +128,7 @@ class DeviceOperation {
     return key.scale_on_device(products_.modulo_n.radix_limbs());
   }
 
-  static Array add(gpu::Layout& layout, std::size_t rows, std::size_t limbs) {
+  static Array add(gpu::BufferLayout& layout, std::size_t rows, std::size_t limbs) {
     Array array{0, limbs, rows};
     array.at = layout.add(array.bytes());
     return array;

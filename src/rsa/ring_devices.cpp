@@ -13,7 +13,7 @@ namespace {
 
 // Programs of products need a technique with R = 2^(64 limbs).
 const gpu::Technique& technique_of(Backend backend) {
-  return backend == Backend::opencl ? cios32::opencl_forms().front() : row32::cuda_forms().front();
+  return backend == Backend::opencl ? cios32::opencl_techniques().front() : row32::cuda_techniques().front();
 }
 
 }  // namespace

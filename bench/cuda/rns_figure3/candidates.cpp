@@ -40,10 +40,10 @@ Candidate loaded_candidate(const char* form, const char* kernel, unsigned block,
 
 std::vector<Candidate> library_candidates(unsigned bits) {
   std::vector<Candidate> found;
-  for (const gpu::Shape& shape : row32::cuda_forms().front().shapes) {
+  for (const gpu::Shape& shape : row32::cuda_techniques().front().shapes) {
     if (32 * shape.words == bits) found.push_back({"", "row32", true, shape, {}, {}});
   }
-  for (const gpu::Technique& technique : rns_float::cuda_forms()) {
+  for (const gpu::Technique& technique : rns_float::cuda_techniques()) {
     const std::string form = std::string(technique.name).substr(std::string("rns_float.").size());
     for (const gpu::Shape& shape : technique.shapes) {
       if (32 * shape.words != bits) continue;

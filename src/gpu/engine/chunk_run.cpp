@@ -95,8 +95,8 @@ class ChunkRun {
   std::vector<Rows> operands_;
   std::size_t list_at_ = 0, claimed_at_ = 0, steps_at_ = 0, start_at_ = 0, table_at_ = 0, result_at_ = 0,
               refused_at_ = 0, refused_on_host_at_ = 0;
-  Layout upload_layout_;  // also of the beginning of the device memory
-  Layout device_layout_, download_layout_;
+  BufferLayout upload_layout_;  // also of the beginning of the device memory
+  BufferLayout device_layout_, download_layout_;
   LaunchShape launch_;
   std::byte* upload_ = nullptr;
   std::byte* download_ = nullptr;

@@ -50,7 +50,7 @@ class DeviceConstants {
   [[nodiscard]] DeviceOperand radix_squared() const;
 
  private:
-  Layout layout_;
+  BufferLayout layout_;
   std::size_t radix_squared_at_;
   std::uint32_t radix_squared_words_;
   DeviceBuffer buffer_;

@@ -123,7 +123,7 @@ class ResidentArrays::Transfer {
   const bool secret_;
   Items items_;
   std::size_t rows_, width_;
-  Layout layout_;
+  BufferLayout layout_;
   std::size_t list_bytes_ = 0, packed_at_ = 0;
   std::byte *scratch_ = nullptr, *list_ = nullptr, *packed_ = nullptr;
 

@@ -17,7 +17,7 @@
 namespace manymod::gpu {
 
 /// Offsets of arrays in one buffer, each aligned to 256 bytes.
-class Layout {
+class BufferLayout {
  public:
   /// @return the array's offset
   std::size_t add(std::size_t bytes) {

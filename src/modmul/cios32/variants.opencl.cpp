@@ -23,7 +23,7 @@ constexpr gpu::Shape shape(const char* kernel, unsigned words) {
 
 }  // namespace
 
-std::span<const gpu::Technique> opencl_forms() {
+std::span<const gpu::Technique> opencl_techniques() {
   static constexpr gpu::Shape kShapes[] = {
       shape("cios32_1x4", 4),     shape("cios32_1x8", 8),     shape("cios32_1x12", 12),
       shape("cios32_1x16", 16),   shape("cios32_1x24", 24),   shape("cios32_1x32", 32),

@@ -8,6 +8,6 @@
 
 namespace manymod::cios32 {
 
-std::span<const gpu::Technique> opencl_forms();
+std::span<const gpu::Technique> opencl_techniques();
 
 }  // namespace manymod::cios32

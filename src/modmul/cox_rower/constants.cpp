@@ -25,7 +25,7 @@ bool is_odd_prime(std::uint32_t n) {
 // x given its Montgomery form 2^32 x.
 std::uint32_t plain(const Field& field, std::uint32_t form) { return field.multiply(form, 1); }
 // 2^64 x given 2^32 x.
-std::uint32_t twice_a_form(const Field& field, std::uint32_t form) {
+std::uint32_t double_montgomery_form(const Field& field, std::uint32_t form) {
   return field.multiply(form, field.radix());
 }
 
@@ -77,10 +77,10 @@ class Writer {
     const std::uint32_t radix = rns::product_of(b_, a);
     put_all(ThreadConstant::coordinate_in_b, b.negate(plain(b, b.inverse(rns::product_of(b_, b, channel)))));
     put_all(ThreadConstant::coordinate_in_a, plain(a, a.multiply(of_a, a.inverse(radix))));
-    put_all(ThreadConstant::residue_in_a, twice_a_form(a, cofactor));
+    put_all(ThreadConstant::residue_in_a, double_montgomery_form(a, cofactor));
     put_all(ThreadConstant::last_coordinate, plain(a, of_a));
-    put_all(ThreadConstant::rank_to_a, a.negate(twice_a_form(a, radix)));
-    put_all(ThreadConstant::rank_to_b, b.negate(twice_a_form(b, rns::product_of(a_, b))));
+    put_all(ThreadConstant::rank_to_a, a.negate(double_montgomery_form(a, radix)));
+    put_all(ThreadConstant::rank_to_b, b.negate(double_montgomery_form(b, rns::product_of(a_, b))));
     const unsigned to_a = static_cast<unsigned>(ThreadConstant::first_term);
     put_terms(first, count, to_a, b_, a);
     put_terms(first, count, to_a + layout_.bases.terms, a_, b);

@@ -50,7 +50,7 @@ constexpr gpu::ConstantsSource kConstants{
 
 }  // namespace
 
-std::span<const gpu::Technique> cuda_forms() {
+std::span<const gpu::Technique> cuda_techniques() {
   static const gpu::Technique kForms[] = {
       {.folder = "cox_rower",
        .name = "cox_rower",
@@ -60,7 +60,7 @@ std::span<const gpu::Technique> cuda_forms() {
        .backend = &cuda::backend(),
        .requirements = cuda::cuda_requirements({}),
        .constants = &kConstants,
-       .general = &row32::cuda_forms().front()}};
+       .general = &row32::cuda_techniques().front()}};
   return kForms;
 }
 

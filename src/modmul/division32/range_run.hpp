@@ -86,7 +86,7 @@ class RangeRun {
   const gpu::Stream& stream_;
   const Shape& shape_;
   Job job_;
-  gpu::Layout upload_layout_, device_layout_, download_layout_;
+  gpu::BufferLayout upload_layout_, device_layout_, download_layout_;
   std::vector<Stage> stages_;
   Upload uploads_[4];
   std::size_t kinds_at_ = 0, results_at_ = 0, results_on_host_at_ = 0;

@@ -50,7 +50,7 @@ class RowRun {
   gpu::Workspace& workspace_;
   RowJob job_;
   Upload uploads_[4];
-  gpu::Layout upload_layout_, device_layout_;
+  gpu::BufferLayout upload_layout_, device_layout_;
   std::size_t results_at_ = 0;
   std::byte *upload_ = nullptr, *device_ = nullptr, *download_ = nullptr;
 

@@ -8,7 +8,7 @@
 
 namespace manymod::dpf52 {
 
-std::span<const gpu::Technique> cuda_forms() {
+std::span<const gpu::Technique> cuda_techniques() {
 #define SHAPE(threads, per_thread, block, blocks) \
   gpu::make_shape<Multiplier, threads, per_thread>("dpf52_" #threads "x" #per_thread, block, blocks),
   static constexpr gpu::Shape kShapes[] = {MM_DPF52_SHAPES(SHAPE)};

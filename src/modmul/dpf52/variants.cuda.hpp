@@ -8,6 +8,6 @@
 
 namespace manymod::dpf52 {
 
-std::span<const gpu::Technique> cuda_forms();
+std::span<const gpu::Technique> cuda_techniques();
 
 }  // namespace manymod::dpf52

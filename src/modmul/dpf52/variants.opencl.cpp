@@ -8,7 +8,7 @@
 
 namespace manymod::dpf52 {
 
-std::span<const gpu::Technique> opencl_forms() {
+std::span<const gpu::Technique> opencl_techniques() {
 #define SHAPE(threads, per_thread) make_opencl_shape("dpf52_" #threads "x" #per_thread, threads, per_thread),
   static constexpr gpu::Shape kShapes[] = {MM_DPF52_OPENCL_SHAPES(SHAPE)};
 #undef SHAPE

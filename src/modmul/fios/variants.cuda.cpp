@@ -21,7 +21,7 @@ MM_FIOS_FORMS(FORM)
 
 }  // namespace
 
-std::span<const gpu::Technique> cuda_forms() {
+std::span<const gpu::Technique> cuda_techniques() {
 #define FORM(form, SHAPES, what)                                   \
   {.folder = "fios",                                               \
    .name = "fios." #form,                                          \

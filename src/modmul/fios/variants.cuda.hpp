@@ -8,6 +8,6 @@
 
 namespace manymod::fios {
 
-std::span<const gpu::Technique> cuda_forms();
+std::span<const gpu::Technique> cuda_techniques();
 
 }  // namespace manymod::fios

@@ -8,7 +8,7 @@
 
 namespace manymod::reduced_radix {
 
-std::span<const gpu::Technique> opencl_forms() {
+std::span<const gpu::Technique> opencl_techniques() {
 #define SHAPE(threads, per_thread) make_shape("reduced_radix_" #threads "x" #per_thread, threads, per_thread),
   static constexpr gpu::Shape kShapes[] = {MM_REDUCED_RADIX_SHAPES(SHAPE)};
 #undef SHAPE

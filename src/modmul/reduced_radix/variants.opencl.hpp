@@ -8,6 +8,6 @@
 
 namespace manymod::reduced_radix {
 
-std::span<const gpu::Technique> opencl_forms();
+std::span<const gpu::Technique> opencl_techniques();
 
 }  // namespace manymod::reduced_radix

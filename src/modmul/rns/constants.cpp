@@ -60,7 +60,7 @@ WordEntries byte_multiples(const ChannelField& field, std::uint32_t x, std::uint
 
 // Calls use(place) for each place of a channel (layout.hpp).
 template <class Use>
-void for_places(const Sizes& sizes, unsigned channel, Use use) {
+void for_places(const ConstantsLayout& sizes, unsigned channel, Use use) {
   use(channel);
   if (sizes.is_split() && channel + 2 >= sizes.channels) use(channel + 2);
 }
@@ -68,7 +68,7 @@ void for_places(const Sizes& sizes, unsigned channel, Use use) {
 // The columns of a matrix whose target is one channel, in all places of the channel.
 class TargetColumns {
  public:
-  TargetColumns(MatrixWriter& matrix, const Sizes& sizes, unsigned channel)
+  TargetColumns(MatrixWriter& matrix, const ConstantsLayout& sizes, unsigned channel)
       : matrix_(matrix), sizes_(sizes), channel_(channel) {}
 
   /// Writes the entries of one word along K.
@@ -86,7 +86,7 @@ class TargetColumns {
 
  private:
   MatrixWriter& matrix_;
-  const Sizes& sizes_;
+  const ConstantsLayout& sizes_;
   unsigned channel_;
 };
 
@@ -144,7 +144,8 @@ void fill_output(MatrixWriter& matrix, unsigned word, const std::array<Words, 4>
 }
 
 // Fills the output matrix: v(i, p) A_i and, for the rank, -M_A 2^(8p), modulo 2^(32 C) (layout.hpp).
-void fill_output(MatrixWriter matrix, const Sizes& sizes, const Base& a, const ByteFactors& factors) {
+void fill_output(MatrixWriter matrix, const ConstantsLayout& sizes, const Base& a,
+                 const ByteFactors& factors) {
   Words product(std::size_t{4} * sizes.output_quads(), 0);
   product[0] = 1;
   for (const ChannelField& field : a.fields) words::multiply_by(product, field.modulus());
@@ -224,12 +225,12 @@ BaseConstants build_base_constants(unsigned bits) {
   const BaseFields bases(bases_of(bits));
   const Base& b = bases.b;
   const Base& a = bases.a;
-  const Sizes sizes = sizes_of(bits);
+  const ConstantsLayout sizes = sizes_of(bits);
   std::vector<std::byte> block(sizes.bytes());
-  MatrixWriter to_a(sizes.extension(), block.data() + sizes.to_a());
-  MatrixWriter to_b(sizes.extension(), block.data() + sizes.to_b());
-  MatrixWriter into_b(sizes.input(), block.data() + sizes.into_b());
-  MatrixWriter into_a(sizes.input(), block.data() + sizes.into_a());
+  MatrixWriter b_to_a(sizes.extension(), block.data() + sizes.b_to_a());
+  MatrixWriter a_to_b(sizes.extension(), block.data() + sizes.a_to_b());
+  MatrixWriter words_to_b(sizes.input(), block.data() + sizes.words_to_b());
+  MatrixWriter words_to_a(sizes.input(), block.data() + sizes.words_to_a());
   std::byte* const channels = block.data() + sizes.channels_at();
   std::byte* const set_up = block.data() + sizes.set_up_at();
   std::byte* const negatives = block.data() + sizes.negatives_at();
@@ -244,13 +245,14 @@ BaseConstants build_base_constants(unsigned bits) {
       put_channel(channels, sizes.places() + place, channel_with_weights(in_a, factors[i]));
       put_word(set_up, place, inverse_cofactor);
       put_word(set_up, sizes.places() + place, k);
-      put_word(negatives, Sizes::negative_index(place), 0 - in_b.modulus());
-      put_word(negatives, sizes.negative_words() + Sizes::negative_index(place), 0 - in_a.modulus());
+      put_word(negatives, ConstantsLayout::negative_index(place), 0 - in_b.modulus());
+      put_word(negatives, sizes.negative_words() + ConstantsLayout::negative_index(place),
+               0 - in_a.modulus());
     });
-    fill_from_b({to_a, sizes, i}, b, in_a, 1);
-    fill_from_a({to_b, sizes, i}, a, factors, in_b, 1);
-    fill_input({into_b, sizes, i}, in_b, 1);
-    fill_input({into_a, sizes, i}, in_a, in_a.multiply(k, 1));
+    fill_from_b({b_to_a, sizes, i}, b, in_a, 1);
+    fill_from_a({a_to_b, sizes, i}, a, factors, in_b, 1);
+    fill_input({words_to_b, sizes, i}, in_b, 1);
+    fill_input({words_to_a, sizes, i}, in_a, in_a.multiply(k, 1));
   }
   fill_output(MatrixWriter(sizes.output(), block.data() + sizes.out()), sizes, a, factors);
   return {std::move(block), std::move(factors)};
@@ -301,10 +303,10 @@ SignedRoot signed_root(const ChannelField& field, std::uint32_t x) {
 // Stores what turns s = x y / 2^32 into coordinates in B, c_j = -2^32 / (N B_j) mod b_j: in the channels of B
 // or, with roots, as signs there and as factors in the matrices into B. @return 1 if N is not prime to M_B,
 // else 0. Constant-time in N.
-std::uint64_t put_coordinate_factors(const Sizes& sizes, std::byte* block, const BaseFields& bases,
+std::uint64_t put_coordinate_factors(const ConstantsLayout& sizes, std::byte* block, const BaseFields& bases,
                                      const ByteFactors& factors, std::span<const Limb> n) {
-  MatrixWriter to_b(sizes.extension(), block + sizes.to_b());
-  MatrixWriter into_b(sizes.input(), block + sizes.into_b());
+  MatrixWriter a_to_b(sizes.extension(), block + sizes.a_to_b());
+  MatrixWriter words_to_b(sizes.input(), block + sizes.words_to_b());
   std::uint64_t divides = 0;
   for (unsigned j = 0; j < sizes.channels; ++j) {
     const ChannelField& field = bases.b.fields[j];
@@ -318,8 +320,8 @@ std::uint64_t put_coordinate_factors(const Sizes& sizes, std::byte* block, const
       channel.factor = found.sign;
       channel.companion = 2 * field.modulus() & (0 - (found.sign >> 31));
       const std::uint32_t rho = field.multiply(found.root, 1);
-      fill_from_a({to_b, sizes, j}, bases.a, factors, field, rho);
-      fill_input({into_b, sizes, j}, field, rho);
+      fill_from_a({a_to_b, sizes, j}, bases.a, factors, field, rho);
+      fill_input({words_to_b, sizes, j}, field, rho);
     }
     for_places(sizes, j, [&](unsigned place) { put_channel(block + sizes.channels_at(), place, channel); });
   }
@@ -327,13 +329,13 @@ std::uint64_t put_coordinate_factors(const Sizes& sizes, std::byte* block, const
 }
 
 // Fills the matrix from B to A with the factor N kappa^2. Constant-time in N.
-void fill_scaled_extension(MatrixWriter to_a, const Sizes& sizes, const BaseFields& bases,
+void fill_scaled_extension(MatrixWriter b_to_a, const ConstantsLayout& sizes, const BaseFields& bases,
                            const std::byte* set_up, std::span<const Limb> n) {
   for (unsigned i = 0; i < sizes.channels; ++i) {
     const ChannelField& field = bases.a.fields[i];
     const std::uint32_t k = word_at(set_up, sizes.places() + i);
     const std::uint32_t scale = field.multiply(field.multiply(form_of(n, field), k), k);
-    fill_from_b({to_a, sizes, i}, bases.b, field, field.multiply(scale, 1));
+    fill_from_b({b_to_a, sizes, i}, bases.b, field, field.multiply(scale, 1));
   }
 }
 
@@ -351,22 +353,22 @@ void fill_scaled_extension(MatrixWriter to_a, const Sizes& sizes, const BaseFiel
 std::vector<std::byte> base_constants(unsigned bits) { return cached_base_constants(bits).block; }
 
 std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n) {
-  const Sizes sizes = sizes_of(bits);
+  const ConstantsLayout sizes = sizes_of(bits);
   if (n.size() > sizes.words / 2) throw std::invalid_argument("modulus too long for its bases");
   const BaseFields bases(bases_of(bits));
   const BaseConstants& cached = cached_base_constants(bits);
   SecretArray<std::byte> block(cached.block);
   std::byte* const first = block.data();
   const std::uint64_t divides = put_coordinate_factors(sizes, first, bases, cached.factors, n);
-  fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.to_a()), sizes, bases,
+  fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.b_to_a()), sizes, bases,
                         first + sizes.set_up_at(), n);
   return unless_refused(divides, block.release());
 }
 
 void order_by_tiles(unsigned bits, const cuda::Tiles& tiles, std::span<std::byte> constants) {
-  const Sizes sizes = sizes_of(bits);
+  const ConstantsLayout sizes = sizes_of(bits);
   const std::size_t bytes = sizes.extension().bytes();
-  for (const std::size_t at : {sizes.to_a(), sizes.to_b()}) {
+  for (const std::size_t at : {sizes.b_to_a(), sizes.a_to_b()}) {
     const std::span<const std::byte> matrix = constants.subspan(at, bytes);
     const SecretArray<std::byte> before(std::vector<std::byte>(matrix.begin(), matrix.end()));
     std::byte* to = constants.data() + at;

@@ -33,10 +33,10 @@ constexpr const BasePair& bases_of(unsigned bits) {
 }
 
 /// The sizes of the constants of this width. @throws std::invalid_argument if there is none
-constexpr Sizes sizes_of(unsigned bits) { return {bases_of(bits).channels, bits / 32}; }
+constexpr ConstantsLayout sizes_of(unsigned bits) { return {bases_of(bits).channels, bits / 32}; }
 
-/// The constants for instances with a modulus each: Sizes::bytes() bytes, a copy of a table that is built
-/// once per width and cached. Thread-safe.
+/// The constants for instances with a modulus each: ConstantsLayout::bytes() bytes, a copy of a table that is
+/// built once per width and cached. Thread-safe.
 std::vector<std::byte> base_constants(unsigned bits);
 
 /// The constants for instances that share modulus n, or an empty vector if n is refused: n is 0 or not prime

@@ -125,7 +125,8 @@ class Conversion {
 
   // The columns of residue k < 2 kQ of an element in the input matrices; those of A come first.
   MM_DEVICE const std::byte* input_matrix(unsigned k) const {
-    const std::size_t at = k < kQ ? Parts::kIntoA : Parts::kIntoB - std::size_t{kQ} * MatrixShape::kQuadBytes;
+    const std::size_t at =
+        k < kQ ? Parts::kWordsToA : Parts::kWordsToB - std::size_t{kQ} * MatrixShape::kQuadBytes;
     return constants_ + at + std::size_t{k} * MatrixShape::kQuadBytes;
   }
 

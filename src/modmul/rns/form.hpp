@@ -63,7 +63,7 @@ struct RecordShape {
 
 /// The record of `parts` words for each of a thread's places. An element has 2 parts (A and B), and so has
 /// every record in a table.
-constexpr RecordShape record_shape(const Sizes& sizes, unsigned parts) {
+constexpr RecordShape record_shape(const ConstantsLayout& sizes, unsigned parts) {
   return {(parts * sizes.whole_quads() + 3) / 4 * 4, sizes.is_split() ? 4u : 0u};
 }
 
@@ -89,7 +89,7 @@ struct Form {
   /// A block's shared memory holds only the constants and the matrices, and each warp works by itself.
   bool compact = false;
 
-  [[nodiscard]] constexpr Sizes sizes() const { return {channels, words}; }
+  [[nodiscard]] constexpr ConstantsLayout sizes() const { return {channels, words}; }
   [[nodiscard]] constexpr unsigned quads() const { return sizes().quads(); }
   /// Whether channel quad q is the split one (layout.hpp).
   [[nodiscard]] constexpr bool is_split(unsigned q) const { return sizes().is_split() && q + 1 == quads(); }
@@ -162,7 +162,8 @@ template <Form kForm>
 struct SharedMemory {
   static constexpr bool kStreamed = kForm.ring_stages > 0;
   /// The prefix includes both extension matrices unless they stream.
-  static constexpr std::size_t kConstantBytes = kStreamed ? kForm.sizes().to_a() : kForm.sizes().into_b();
+  static constexpr std::size_t kConstantBytes =
+      kStreamed ? kForm.sizes().b_to_a() : kForm.sizes().words_to_b();
   static constexpr std::size_t kRingAt = kConstantBytes;
   static constexpr std::size_t kRecordsAt = (kRingAt + ring_bytes<kForm>() + 15) / 16 * 16;
   /// Bytes of one thread: the records of its two instances.

@@ -22,7 +22,7 @@ namespace manymod::rns {
 
 /// A thread's two items, `first` and `first` + 8, of `count`. An item that does not exist is replaced by the
 /// last one, so that every thread has work.
-struct Items {
+struct ItemPair {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 
@@ -66,7 +66,7 @@ class Interpreter {
   /// there or in the table, as the form says.
   MM_DEVICE Interpreter(const Team& team, const Constants& bases, const gpu::ProgramJob& job,
                         std::uint32_t warp, std::uint32_t* shared, std::uint32_t warp_of_block,
-                        const Items& items)
+                        const ItemPair& items)
       : team_(team),
         job_(job),
         items_(items),
@@ -102,7 +102,7 @@ class Interpreter {
  private:
   const Team& team_;
   const gpu::ProgramJob& job_;
-  Items items_;
+  ItemPair items_;
   Elements table_;
   std::uint32_t* shared_;
   RecordPair modulus_;

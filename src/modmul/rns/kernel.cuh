@@ -65,7 +65,7 @@ __device__ __forceinline__ void run_units(const gpu::ProgramJob& job, const Team
 #pragma unroll 1
   for (std::uint32_t unit = warp; any_of_team<kThreads>(unit < units);
        unit = gpu::next_unit(job, unit, warps)) {
-    const Items items{unit * kItems + threadIdx.x % kWarp / 4, job.count};
+    const ItemPair items{unit * kItems + threadIdx.x % kWarp / 4, job.count};
     Run(team, bases, job, warp, records, threadIdx.x / kWarp, items).run(group);
   }
 }
@@ -80,7 +80,7 @@ __device__ __forceinline__ void run_program(const gpu::ProgramJob& job) {
   if constexpr (Memory::kStreamed) {
     using Stream = ExtensionStream<kForm>;
     const cuda::StreamedWarpgroup<Stream, cuda::StreamLayout<Stream, kForm.ring_stages>> team(
-        shared + Memory::kRingAt, static_cast<const std::byte*>(job.constants) + kForm.sizes().to_a());
+        shared + Memory::kRingAt, static_cast<const std::byte*>(job.constants) + kForm.sizes().b_to_a());
     run_units<kForm, kBlock>(job, team, shared);
     team.drain();
   } else if constexpr (kForm.compact) {

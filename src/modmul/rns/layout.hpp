@@ -69,7 +69,7 @@ constexpr std::size_t matrix_offset(const MatrixShape& shape, unsigned word, uns
 /// The layout of the constants for moduli below 2^(32 words) and bases of `channels` channels: offsets in
 /// bytes, in ascending order, all multiples of 16. Entries of matrices are residues in [0, m) of their
 /// target's m.
-struct Sizes {
+struct ConstantsLayout {
   unsigned channels = 0;  ///< even
   unsigned words = 0;
 
@@ -123,28 +123,28 @@ struct Sizes {
   /// Matrix of the extension from B to A. Word j < 4 Q, a coordinate: B_j 2^(8p) mod a_i; the rank word: -M_B
   /// 2^(8p) mod a_i. With one shared modulus N, times N kappa_i^2: then the remainder of the sums is added to
   /// X Y before its reduction.
-  [[nodiscard]] constexpr std::size_t to_a() const {
+  [[nodiscard]] constexpr std::size_t b_to_a() const {
     return negatives_at() + 2 * std::size_t{negative_words()} * sizeof(std::uint32_t);
   }
   /// Matrix of the extension from A to B. Word i < 4 Q, a stored residue: v(i, p) A_i mod b_j, with v(i, p) =
   /// 2^(8p) / (kappa_i A_i) mod a_i; the rank word: -M_A 2^(8p) mod b_j. With roots, times rho_j.
-  [[nodiscard]] constexpr std::size_t to_b() const { return to_a() + extension().bytes(); }
+  [[nodiscard]] constexpr std::size_t a_to_b() const { return b_to_a() + extension().bytes(); }
   /// Matrix from the words of a number below 2^(32 words) to residues in B: 2^(32 w + 8p) mod b_j; with
   /// roots, times rho_j.
-  [[nodiscard]] constexpr std::size_t into_b() const { return to_b() + extension().bytes(); }
+  [[nodiscard]] constexpr std::size_t words_to_b() const { return a_to_b() + extension().bytes(); }
   /// Matrix from the same words to stored residues in A: 2^(32 w + 8p) kappa_i mod a_i.
-  [[nodiscard]] constexpr std::size_t into_a() const { return into_b() + input().bytes(); }
+  [[nodiscard]] constexpr std::size_t words_to_a() const { return words_to_b() + input().bytes(); }
   /// Matrix from stored residues in A to words of radix 2^32, modulo 2^(32 C) for C = 4 output_quads(). The
   /// column of target w and byte b is byte 4 w + b of v(i, p) A_i mod 2^(32 C); for the rank word, of -M_A
   /// 2^(8p) mod 2^(32 C).
-  [[nodiscard]] constexpr std::size_t out() const { return into_a() + input().bytes(); }
+  [[nodiscard]] constexpr std::size_t out() const { return words_to_a() + input().bytes(); }
   [[nodiscard]] constexpr std::size_t bytes() const { return out() + output().bytes(); }
 };
 
 /// The same layout as compile-time constants of a kernel.
 template <unsigned kChannels, unsigned kWords>
 struct Layout {
-  static constexpr Sizes kSizes{kChannels, kWords};
+  static constexpr ConstantsLayout kSizes{kChannels, kWords};
   static constexpr unsigned kQ = kSizes.quads();
 
   static constexpr MatrixShape kExtension = kSizes.extension();
@@ -154,10 +154,10 @@ struct Layout {
   static constexpr std::size_t kSetUpAt = kSizes.set_up_at();
   static constexpr std::size_t kNegativesAt = kSizes.negatives_at();
   static constexpr unsigned kNegativeWords = kSizes.negative_words();
-  static constexpr std::size_t kToA = kSizes.to_a();
-  static constexpr std::size_t kToB = kSizes.to_b();
-  static constexpr std::size_t kIntoB = kSizes.into_b();
-  static constexpr std::size_t kIntoA = kSizes.into_a();
+  static constexpr std::size_t kBToA = kSizes.b_to_a();
+  static constexpr std::size_t kAToB = kSizes.a_to_b();
+  static constexpr std::size_t kWordsToB = kSizes.words_to_b();
+  static constexpr std::size_t kWordsToA = kSizes.words_to_a();
   static constexpr std::size_t kOut = kSizes.out();
   static constexpr std::size_t kBytes = kSizes.bytes();
 };

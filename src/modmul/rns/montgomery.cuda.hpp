@@ -48,9 +48,9 @@ class Bases {
       : channels_(reinterpret_cast<const StoredChannel*>(constants) + team.lane() % 4),
         set_up_(reinterpret_cast<const std::uint32_t*>(constants + Parts::kSetUpAt) + team.lane() % 4),
         negatives_(reinterpret_cast<const std::uint32_t*>(constants + Parts::kNegativesAt) +
-                   Sizes::negative_index(team.lane() % 4)),
-        to_a_(constants + Parts::kToA, kQ),
-        to_b_(constants + Parts::kToB, kQ) {}
+                   ConstantsLayout::negative_index(team.lane() % 4)),
+        b_to_a_(constants + Parts::kBToA, kQ),
+        a_to_b_(constants + Parts::kAToB, kQ) {}
 
   /// The thread's channel of B in channel quad q.
   MM_DEVICE Channel b(unsigned q) const { return {load(q), negative(negatives_, q)}; }
@@ -60,17 +60,17 @@ class Bases {
   }
   /// The thread's channel of residue k < 2 kQ of an element; residues in A come first.
   MM_DEVICE Channel channel(unsigned k) const { return channel_of(load(place(k))); }
-  /// The set-up constant of channel(k): Sizes::set_up_at().
+  /// The set-up constant of channel(k): ConstantsLayout::set_up_at().
   MM_DEVICE std::uint32_t set_up(unsigned k) const { return set_up_[4 * place(k)]; }
   /// The matrices of the extensions.
-  MM_DEVICE const typename Team::Matrix& to_a() const { return to_a_; }
-  MM_DEVICE const typename Team::Matrix& to_b() const { return to_b_; }
+  MM_DEVICE const typename Team::Matrix& b_to_a() const { return b_to_a_; }
+  MM_DEVICE const typename Team::Matrix& a_to_b() const { return a_to_b_; }
 
  private:
   const StoredChannel* channels_;
   const std::uint32_t* set_up_;
   const std::uint32_t* negatives_;
-  typename Team::Matrix to_a_, to_b_;
+  typename Team::Matrix b_to_a_, a_to_b_;
 
   MM_DEVICE static unsigned place(unsigned k) { return k < kQ ? k + kQ : k - kQ; }
   MM_DEVICE StoredChannel load(unsigned place) const {
@@ -79,7 +79,7 @@ class Bases {
   }
   // One load brings the negatives of four channel quads.
   MM_DEVICE static std::uint32_t negative(const std::uint32_t* negatives, unsigned q) {
-    return cuda::load_chunk<4>(negatives + Sizes::negative_index(4 * (q / 4 * 4))).word[q % 4];
+    return cuda::load_chunk<4>(negatives + ConstantsLayout::negative_index(4 * (q / 4 * 4))).word[q % 4];
   }
 };
 
@@ -320,7 +320,7 @@ class Montgomery {
     const auto prepare = [&](unsigned first, unsigned count) {
       if constexpr (kPrefetch) constant.load(first, count);
     };
-    extend<0>(t, bases_.to_a(), prepare, [&](unsigned q, const auto& sums, unsigned quad) {
+    extend<0>(t, bases_.b_to_a(), prepare, [&](unsigned q, const auto& sums, unsigned quad) {
       const Channel channel = bases_.a(q);
       MM_UNROLL
       for (unsigned half = 0; half < instances(q); ++half) {
@@ -343,7 +343,7 @@ class Montgomery {
   MM_DEVICE void to_b(Number& x, const Input& w) const {
     Cursor<Part::b> residues(x);
     extend<1>(
-        w, bases_.to_b(), [](unsigned, unsigned) {},
+        w, bases_.a_to_b(), [](unsigned, unsigned) {},
         [&](unsigned q, const auto& sums, unsigned quad) {
           const Channel channel = bases_.b(q);
           MM_UNROLL

@@ -184,7 +184,7 @@ enum class Part : unsigned { a, b, quotients };
 /// `part`.
 template <unsigned kChannels>
 constexpr unsigned first_word(Part part) {
-  return static_cast<unsigned>(part) * Sizes{kChannels, 0}.whole_quads();
+  return static_cast<unsigned>(part) * ConstantsLayout{kChannels, 0}.whole_quads();
 }
 
 /// A thread's share of two instances' elements, in registers. Residues in A are those of kappa times the
@@ -192,7 +192,7 @@ constexpr unsigned first_word(Part part) {
 /// are in [0, m) or, where B is lazy (form.hpp), uncorrected remainders.
 template <unsigned kChannels>
 class Element {
-  static constexpr Sizes kSizes{kChannels, 0};
+  static constexpr ConstantsLayout kSizes{kChannels, 0};
   static constexpr unsigned kWhole = kSizes.whole_quads();
 
  public:

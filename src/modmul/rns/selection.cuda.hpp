@@ -161,14 +161,14 @@ class Selection {
       read_digits(digits[round], exponent(4 * round + team_.lane() % 4));
     }
     std::uint32_t* at = words_ + std::size_t{half} * Records<kShape>::kWords;
-    Candidates one = load(at);
-    Candidates two = load(at + kBlock);
+    Candidates even = load(at);
+    Candidates odd = load(at + kBlock);
     MM_ROLLED
     for (unsigned block = 0; block < kBlocks; block += 2) {
-      choose(one, at, digits, block);
-      one = load(block + 2 < kBlocks ? at + 2 * kBlock : at);
-      choose(two, at + kBlock, digits, block + 1);
-      two = load(block + 3 < kBlocks ? at + 3 * kBlock : at);
+      choose(even, at, digits, block);
+      even = load(block + 2 < kBlocks ? at + 2 * kBlock : at);
+      choose(odd, at + kBlock, digits, block + 1);
+      odd = load(block + 3 < kBlocks ? at + 3 * kBlock : at);
       at += 2 * kBlock;
     }
   }

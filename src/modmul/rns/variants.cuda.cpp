@@ -115,7 +115,7 @@ constexpr gpu::ConstantsSource kCompactConstants = constants_for(kCompactSharedS
 
 }  // namespace
 
-std::span<const gpu::Technique> cuda_forms() {
+std::span<const gpu::Technique> cuda_techniques() {
   static const gpu::Technique kForms[] = {
       {.folder = "rns",
        .name = "rns",
@@ -126,7 +126,7 @@ std::span<const gpu::Technique> cuda_forms() {
        .requirements = cuda::cuda_requirements(
            {.min_compute_capability = 90, .max_compute_capability = kMaxComputeCapability}),
        .constants = &kConstants,
-       .general = &row32::cuda_forms().front()},
+       .general = &row32::cuda_techniques().front()},
       {.folder = "rns",
        .name = "rns.compact",
        .summary = "residue number systems on tensor cores, in 99 KiB of shared memory",
@@ -135,7 +135,7 @@ std::span<const gpu::Technique> cuda_forms() {
        .backend = &cuda::backend(),
        .requirements = cuda::cuda_requirements({.min_compute_capability = kCompactComputeCapability}),
        .constants = &kCompactConstants,
-       .general = &row32::cuda_forms().front()}};
+       .general = &row32::cuda_techniques().front()}};
   return kForms;
 }
 

@@ -56,7 +56,7 @@ constexpr Range range_of(bool factors) {
 
 /// Whether the representation `Kind` can compute in all channels of the bases.
 template <class Kind, class Bases>
-constexpr bool channels_hold() {
+constexpr bool meets_channel_conditions() {
   if constexpr (Factored<Bases>) {
     return Kind::conditions(range_of<Bases>(true), range_of<Bases>(false));
   } else {
@@ -79,7 +79,7 @@ constexpr bool product_reaches(const std::uint32_t (&moduli)[kChannels], unsigne
 /// Whether M_B, M_A >= 2^(bits + 2) and all moduli are at least 5: what centred digits need for numbers below
 /// 2^bits (docs/rns/floating_point.md, "Centred channels").
 template <class Bases>
-constexpr bool bases_hold() {
+constexpr bool meets_base_conditions() {
   return product_reaches(Bases::kB, Bases::kBits + 2) && product_reaches(Bases::kA, Bases::kBits + 2) &&
          range_of<Bases>(false).smallest >= 5;
 }

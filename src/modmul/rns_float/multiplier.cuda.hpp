@@ -31,7 +31,7 @@ namespace manymod::rns_float {
 /// `Form` is Specialised or Loaded (constants.cuda.hpp).
 template <class Group, unsigned kPerThread, class Kind, class Bases, class Form>
 class Multiplier {
-  static_assert(bases_hold<Bases>() && channels_hold<Kind, Bases>());
+  static_assert(meets_base_conditions<Bases>() && meets_channel_conditions<Kind, Bases>());
   static constexpr unsigned kLanes = Group::kSize;
   static_assert(Bases::kChannels <= kLanes * kPerThread);
 

@@ -66,7 +66,7 @@ constexpr gpu::ConstantsSource kConstants{
 
 }  // namespace
 
-std::span<const gpu::Technique> cuda_forms() {
+std::span<const gpu::Technique> cuda_techniques() {
 #define FORM(form, SHAPES, what)                                        \
   {.folder = "rns_float",                                               \
    .name = "rns_float." #form,                                          \
@@ -76,7 +76,7 @@ std::span<const gpu::Technique> cuda_forms() {
    .backend = &cuda::backend(),                                         \
    .requirements = cuda::cuda_requirements({.technique = "rns_float"}), \
    .constants = &kConstants,                                            \
-   .general = &row32::cuda_forms().front(),                             \
+   .general = &row32::cuda_techniques().front(),                        \
    .comparison_only = true},
   static const gpu::Technique kForms[] = {MM_RNS_FLOAT_FORMS(FORM)};
 #undef FORM

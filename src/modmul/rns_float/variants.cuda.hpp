@@ -8,6 +8,6 @@
 
 namespace manymod::rns_float {
 
-std::span<const gpu::Technique> cuda_forms();
+std::span<const gpu::Technique> cuda_techniques();
 
 }  // namespace manymod::rns_float

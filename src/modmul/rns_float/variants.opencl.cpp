@@ -30,7 +30,7 @@ struct OpenclForm {
 
 template <class Bases, unsigned kTile>
 constexpr OpenclForm form(const char* kernel) {
-  static_assert(bases_hold<Bases>() && channels_hold<PackedHalfWord, Bases>());
+  static_assert(meets_base_conditions<Bases>() && meets_channel_conditions<PackedHalfWord, Bases>());
   static_assert(Bases::kChannels % kTile == 0 && Bases::kBits % 32 == 0);
   return {{.kernel = kernel,
            .per_thread = Bases::kChannels,
@@ -57,7 +57,7 @@ const OpenclForm& form_of(const gpu::Shape& shape) {
 
 }  // namespace
 
-std::span<const gpu::Technique> opencl_forms() {
+std::span<const gpu::Technique> opencl_techniques() {
   static constexpr gpu::Shape kShapes[] = {kOpenclForms[0].shape, kOpenclForms[1].shape,
                                            kOpenclForms[2].shape};
   static constexpr gpu::ConstantsSource kConstants{
@@ -73,7 +73,7 @@ std::span<const gpu::Technique> opencl_forms() {
        .backend = &opencl::backend(),
        .requirements = opencl::requirements("rns_float", opencl::DeviceKind::any),
        .constants = &kConstants,
-       .general = &cios32::opencl_forms().front(),
+       .general = &cios32::opencl_techniques().front(),
        .comparison_only = true,
        .reference = scalar64::make_fastest_engine}};
   return kForms;

@@ -8,7 +8,7 @@
 
 namespace manymod::row32 {
 
-std::span<const gpu::Technique> cuda_forms() {
+std::span<const gpu::Technique> cuda_techniques() {
 #define SHAPE(threads, per_thread, block, blocks) \
   gpu::make_shape<Multiplier, threads, per_thread>("row32_" #threads "x" #per_thread, block, blocks),
   static constexpr gpu::Shape kShapes[] = {MM_ROW32_SHAPES(SHAPE)};

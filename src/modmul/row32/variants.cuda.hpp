@@ -8,6 +8,6 @@
 
 namespace manymod::row32 {
 
-std::span<const gpu::Technique> cuda_forms();
+std::span<const gpu::Technique> cuda_techniques();
 
 }  // namespace manymod::row32

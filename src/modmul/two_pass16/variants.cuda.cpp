@@ -8,7 +8,7 @@
 
 namespace manymod::two_pass16 {
 
-std::span<const gpu::Technique> cuda_forms() {
+std::span<const gpu::Technique> cuda_techniques() {
 #define SHAPE(threads, per_thread, block, blocks) \
   gpu::make_shape<Multiplier, threads, per_thread>("two_pass16_" #threads "x" #per_thread, block, blocks),
   static constexpr gpu::Shape kShapes[] = {MM_TWO_PASS16_SHAPES(SHAPE)};

@@ -8,6 +8,6 @@
 
 namespace manymod::two_pass16 {
 
-std::span<const gpu::Technique> cuda_forms();
+std::span<const gpu::Technique> cuda_techniques();
 
 }  // namespace manymod::two_pass16

@@ -80,9 +80,9 @@ RnsMemory run_rns_warps(gpu::ProgramJob job, std::uint32_t group = 1) {
   const auto* const constants = static_cast<const std::byte*>(job.constants);
   const auto run_warp = [&](std::uint32_t number) {
     run_lockstep<kThreads>([&](const LockstepGroup<kThreads>& warp) {
-      const auto team = rns_team<kForm>(warp, constants + kForm.sizes().to_a());
+      const auto team = rns_team<kForm>(warp, constants + kForm.sizes().b_to_a());
       const typename Run::Constants bases(team, constants);
-      const rns::Items items{number * kWarpItems + team.lane() / 4, job.count};
+      const rns::ItemPair items{number * kWarpItems + team.lane() / 4, job.count};
       Run(team, bases, job, number, shared.words(), number, items).run(group + 3 * number);
       if constexpr (kForm.ring_stages > 0) team.drain();
     });

@@ -128,7 +128,7 @@ struct MatrixView {
 /// The constants of a width, of the bases alone or of a shared modulus, with typed access.
 struct Block {
   unsigned bits;
-  Sizes sizes;
+  ConstantsLayout sizes;
   std::vector<std::byte> bytes;
 
   Block(unsigned width, std::vector<std::byte> block)
@@ -143,10 +143,10 @@ struct Block {
   [[nodiscard]] std::uint32_t weight(unsigned i, unsigned p) const {
     return byte_of(a(i).factor, p) + 256 * byte_of(a(i).companion, p);
   }
-  /// The words at Sizes::set_up_at().
+  /// The words at ConstantsLayout::set_up_at().
   [[nodiscard]] std::uint32_t set_up_b(unsigned j) const { return set_up(j); }
   [[nodiscard]] std::uint32_t set_up_a(unsigned i) const { return set_up(sizes.places() + i); }
-  /// The words at Sizes::negatives_at(): those of B, then as many of A.
+  /// The words at ConstantsLayout::negatives_at(): those of B, then as many of A.
   [[nodiscard]] std::vector<std::uint32_t> negatives() const {
     std::vector<std::uint32_t> words;
     for (unsigned i = 0; i < 2 * sizes.negative_words(); ++i) {
@@ -154,10 +154,10 @@ struct Block {
     }
     return words;
   }
-  [[nodiscard]] MatrixView to_a() const { return {sizes.extension(), bytes.data() + sizes.to_a()}; }
-  [[nodiscard]] MatrixView to_b() const { return {sizes.extension(), bytes.data() + sizes.to_b()}; }
-  [[nodiscard]] MatrixView into_b() const { return {sizes.input(), bytes.data() + sizes.into_b()}; }
-  [[nodiscard]] MatrixView into_a() const { return {sizes.input(), bytes.data() + sizes.into_a()}; }
+  [[nodiscard]] MatrixView b_to_a() const { return {sizes.extension(), bytes.data() + sizes.b_to_a()}; }
+  [[nodiscard]] MatrixView a_to_b() const { return {sizes.extension(), bytes.data() + sizes.a_to_b()}; }
+  [[nodiscard]] MatrixView words_to_b() const { return {sizes.input(), bytes.data() + sizes.words_to_b()}; }
+  [[nodiscard]] MatrixView words_to_a() const { return {sizes.input(), bytes.data() + sizes.words_to_a()}; }
   [[nodiscard]] MatrixView out() const { return {sizes.output(), bytes.data() + sizes.out()}; }
 
  private:
@@ -204,11 +204,11 @@ struct RankErrors {
 };
 
 /// c: every element is below c N, c = 2 lambda n, for coordinates in B below lambda = 2 moduli.
-constexpr std::uint32_t element_bound(const Sizes& sizes) { return 4 * sizes.channels; }
+constexpr std::uint32_t element_bound(const ConstantsLayout& sizes) { return 4 * sizes.channels; }
 
 /// The words of channels by place, for one of a thread quad's two instances: in a split channel quad the
 /// places of the other instance have zeros.
-inline std::vector<std::uint32_t> by_place(const Sizes& sizes, std::vector<std::uint32_t> words,
+inline std::vector<std::uint32_t> by_place(const ConstantsLayout& sizes, std::vector<std::uint32_t> words,
                                            unsigned instance = 0) {
   if (sizes.is_split()) words.insert(words.end() - std::ptrdiff_t{2} * instance, 2, 0);
   return words;
@@ -216,7 +216,7 @@ inline std::vector<std::uint32_t> by_place(const Sizes& sizes, std::vector<std::
 
 /// The words along K of an extension from B: the coordinates by place, then their rank as the Cox estimates
 /// it.
-inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> xi, const Sizes& sizes,
+inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> xi, const ConstantsLayout& sizes,
                                             unsigned instance = 0) {
   std::uint32_t sum = 0;
   for (const std::uint32_t x : xi) sum += x >> 15;

@@ -97,7 +97,7 @@ inline gpu::Technique technique_for_each() {
           .backend = &cuda::backend(),
           .requirements = cuda::cuda_requirements({}),
           .constants = &kSourceForEach,
-          .general = &row32::cuda_forms().front()};
+          .general = &row32::cuda_techniques().front()};
 }
 
 inline gpu::Technique technique() {
@@ -109,7 +109,7 @@ inline gpu::Technique technique() {
           .backend = &cuda::backend(),
           .requirements = cuda::cuda_requirements({}),
           .constants = &kSource,
-          .general = &row32::cuda_forms().front()};
+          .general = &row32::cuda_techniques().front()};
 }
 
 /// Counts what the kernels have been launched with.

@@ -195,7 +195,7 @@ TEST_F(ConstantsEngine, SeveralThreadsAtOnce) {
 
 // Of the library's own techniques.
 TEST(ConstantsTechniques, KernelsForSharedAndForRefusedModuli) {
-  for (const std::span<const gpu::Technique> forms : {rns::cuda_forms(), rns_float::cuda_forms()}) {
+  for (const std::span<const gpu::Technique> forms : {rns::cuda_techniques(), rns_float::cuda_techniques()}) {
     for (const gpu::Technique& technique : forms) {
       const std::span<const gpu::Shape> shared = technique.constants->shared_shapes;
       ASSERT_TRUE(shared.empty() || shared.size() == technique.shapes.size());
@@ -206,7 +206,7 @@ TEST(ConstantsTechniques, KernelsForSharedAndForRefusedModuli) {
         }
         EXPECT_EQ(technique.shapes[i].block % technique.shapes[i].step, 0u);
         const auto holds = [words](const gpu::Shape& shape) { return shape.words >= words; };
-        const std::span<const gpu::Shape> others = row32::cuda_forms().front().shapes;
+        const std::span<const gpu::Shape> others = row32::cuda_techniques().front().shapes;
         EXPECT_TRUE(std::any_of(others.begin(), others.end(), holds)) << words;
       }
     }

@@ -44,7 +44,7 @@ TEST_F(CudaEngineStop, BetweenChunks) {
   job.result = {results.data(), count, 1, 1};
   job.status = statuses.data();
   job.stop = StopToken(&stop);
-  gpu::make_engine(row32::cuda_forms()[0], 1, 0)->run(job, items, 1);
+  gpu::make_engine(row32::cuda_techniques()[0], 1, 0)->run(job, items, 1);
   for (std::size_t i = 0; i < count; ++i) {
     ASSERT_EQ(statuses[i], i < kChunk ? ItemStatus::ok : ItemStatus::not_computed) << "item " << i;
     if (i < kChunk) {

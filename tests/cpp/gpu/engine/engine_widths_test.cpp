@@ -17,7 +17,7 @@ namespace {
 
 class DeviceWidths : public ::testing::Test {
  protected:
-  std::unique_ptr<Engine> engine_ = gpu::make_engine(row32::cuda_forms().front(), 1, 0);
+  std::unique_ptr<Engine> engine_ = gpu::make_engine(row32::cuda_techniques().front(), 1, 0);
   std::vector<Limb> modulus_{7};
 
   // The operands have no limbs, since acceptance depends on sizes only.

@@ -217,7 +217,7 @@ class PowersInTurns : public FakeGpuTest {
 };
 
 TEST_F(PowersInTurns, AreRight) {
-  const gpu::Technique& technique = rns::cuda_forms().front();
+  const gpu::Technique& technique = rns::cuda_techniques().front();
   check(technique, TimingClass::secret, false, {3, 2, 3});
   if (!kBriefTests) check(technique, TimingClass::public_, true, {2, 1, 2});
 }

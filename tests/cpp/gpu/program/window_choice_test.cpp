@@ -36,7 +36,7 @@ const gpu::Shape& shape_of(const Measured& measured) {
 constexpr std::size_t kManyTables = 33792;
 
 TEST(WindowChoice, ConstantTimeInLargeGroups) {
-  const auto row32 = row32::cuda_forms(), dpf52 = dpf52::cuda_forms();
+  const auto row32 = row32::cuda_techniques(), dpf52 = dpf52::cuda_techniques();
   for (const Measured& measured : {
            Measured{row32, 4, 8, 1024, 4},
            {row32, 4, 16, 2048, 5},
@@ -63,7 +63,7 @@ TEST(WindowChoice, ConstantTimeInLargeGroups) {
 
 // Windows are narrower if the tables of all instances do not fit the second-level cache.
 TEST(WindowChoice, ConstantTimeInSmallGroups) {
-  const auto row32 = row32::cuda_forms(), dpf52 = dpf52::cuda_forms();
+  const auto row32 = row32::cuda_techniques(), dpf52 = dpf52::cuda_techniques();
   for (const Measured& measured : {
            Measured{row32, 1, 32, 1024, 3},
            {row32, 2, 24, 1536, 3},
@@ -79,7 +79,7 @@ TEST(WindowChoice, ConstantTimeInSmallGroups) {
 
 // These kernels select the elements of many digits together, so that constant time costs almost nothing.
 TEST(WindowChoice, ConstantTimeWithJointSelections) {
-  for (const gpu::Shape& shape : rns::cuda_forms().front().shapes) {
+  for (const gpu::Shape& shape : rns::cuda_techniques().front().shapes) {
     EXPECT_EQ(gpu::window_bits(shape, 512, true, kManyTables), 5u) << shape.kernel;
     EXPECT_EQ(gpu::window_bits(shape, 8192, true, kManyTables), 5u) << shape.kernel;
     EXPECT_EQ(gpu::window_bits(shape, 8192, false, kManyTables), 6u) << shape.kernel;
@@ -88,7 +88,7 @@ TEST(WindowChoice, ConstantTimeWithJointSelections) {
 }
 
 TEST(WindowChoice, VariableTime) {
-  const Measured measured{row32::cuda_forms(), 4, 16, 2048, 0};
+  const Measured measured{row32::cuda_techniques(), 4, 16, 2048, 0};
   const gpu::Shape& shape = shape_of(measured);
   EXPECT_EQ(gpu::window_bits(shape, 1024, false, kManyTables), 5u);
   EXPECT_EQ(gpu::window_bits(shape, 2048, false, kManyTables), 6u);

@@ -54,15 +54,15 @@ class Ring {
   [[nodiscard]] const std::vector<std::uint32_t>& to_coordinate() const { return to_coordinate_; }
   [[nodiscard]] bool lazy() const { return lazy_; }
   /// The factor of a number's residues in B: rho_j with roots, else 1.
-  [[nodiscard]] std::uint64_t factor_of_b(unsigned j) const { return block_.into_b().entry(0, 0, j); }
+  [[nodiscard]] std::uint64_t factor_of_b(unsigned j) const { return block_.words_to_b().entry(0, 0, j); }
   /// The element of a number.
   [[nodiscard]] Element load(Digits x) const {
     x.resize(block_.sizes.words, 0);
     Element element;
     for (unsigned i = 0; i < size(); ++i) {
-      element.b.push_back(corrected(remainder_in_b(block_.into_b(), x, i), block_.b(i)));
+      element.b.push_back(corrected(remainder_in_b(block_.words_to_b(), x, i), block_.b(i)));
       const StoredChannel a = block_.a(i);
-      element.a.push_back(corrected(remainder(block_.into_a().sums(x, i), a), a));
+      element.a.push_back(corrected(remainder(block_.words_to_a().sums(x, i), a), a));
     }
     return element;
   }
@@ -102,7 +102,7 @@ class Ring {
     const std::vector<std::uint32_t> words = with_rank(w.a, block_, instance_);
     for (unsigned j = 0; j < size(); ++j) {
       const StoredChannel channel = block_.b(j);
-      const std::uint32_t v = remainder_in_b(block_.to_b(), words, j);
+      const std::uint32_t v = remainder_in_b(block_.a_to_b(), words, j);
       w.b.push_back(lazy_ ? v : corrected(v, channel));
       EXPECT_TRUE(may_be_kept(w.b.back(), channel.modulus, lazy_));
     }
@@ -128,7 +128,7 @@ class Ring {
     std::vector<std::uint32_t> residues;
     for (unsigned i = 0; i < size(); ++i) {
       const StoredChannel channel = block_.a(i);
-      std::uint64_t sum = remainder(block_.to_a().sums(t, i), channel);
+      std::uint64_t sum = remainder(block_.b_to_a().sums(t, i), channel);
       if (!shared_) sum = std::uint64_t{corrected(static_cast<std::uint32_t>(sum), channel)} * scaled_n_[i];
       residues.push_back(corrected(reduce(std::uint64_t{x.a[i]} * y.a[i] + sum, channel), channel));
     }
@@ -218,7 +218,7 @@ Digits part_of(const Digits& x, std::uint64_t r) {
 }
 
 /// c N - 1 for odd N: an upper bound for every element.
-Digits largest_value(const Sizes& sizes, const Limbs& n) {
+Digits largest_value(const ConstantsLayout& sizes, const Limbs& n) {
   Digits x = naive::multiply(naive::digits(n), {element_bound(sizes)});
   --x.front();  // no borrow: N is odd and 0 < c < 2^32
   return x;
@@ -242,8 +242,8 @@ TEST_P(RnsArithmetic, ElementsOutOfA) {
     const std::vector<std::uint32_t> words = with_rank(x.a, block);
     for (unsigned j = 0; j < moduli.b.size(); ++j) {
       const std::uint64_t b = moduli.b[j], residue = remainder_of(value, b);
-      ASSERT_EQ(remainder(block.to_b().sums(words, j), block.b(j)) % b, residue);
-      ASSERT_EQ(remainder(of_n.to_b().sums(words, j), of_n.b(j)) % b,
+      ASSERT_EQ(remainder(block.a_to_b().sums(words, j), block.b(j)) % b, residue);
+      ASSERT_EQ(remainder(of_n.a_to_b().sums(words, j), of_n.b(j)) % b,
                 product_mod(residue, shared.factor_of_b(j), b));
     }
     const Limbs out = each.store(x);
@@ -257,7 +257,7 @@ TEST_P(RnsArithmetic, ElementsOutOfA) {
 struct CheckedRing {
   const Ring& ring;
   const Moduli& moduli;
-  const Sizes& sizes;
+  const ConstantsLayout& sizes;
   const Limbs& n;
 
   /// The number that x represents. Expects it to be below `most` N.

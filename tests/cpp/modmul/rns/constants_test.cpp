@@ -109,7 +109,7 @@ TEST_P(RnsConstantsOfAllWidths, NegativesOfModuli) {
   const unsigned places = block.sizes.places(), words = block.sizes.negative_words();
   EXPECT_EQ(words, (places + 15) / 16 * 16);
   EXPECT_EQ(block.sizes.negatives_at() % 16, 0u);
-  EXPECT_EQ(block.sizes.negatives_at() + 8 * std::size_t{words}, block.sizes.to_a());
+  EXPECT_EQ(block.sizes.negatives_at() + 8 * std::size_t{words}, block.sizes.b_to_a());
   const std::vector<std::uint32_t> negatives = block.negatives();
   for (unsigned word = 0; word < words; ++word) {
     const unsigned q = word / 16 * 4 + word % 4, t = word / 4 % 4, place = 4 * q + t;
@@ -117,15 +117,15 @@ TEST_P(RnsConstantsOfAllWidths, NegativesOfModuli) {
     const std::uint64_t radix = std::uint64_t{1} << 32;
     EXPECT_EQ(negatives[word], place < places ? radix - moduli.b[i] : 0);
     EXPECT_EQ(negatives[words + word], place < places ? radix - moduli.a[i] : 0);
-    EXPECT_EQ(Sizes::negative_index(place), word);
+    EXPECT_EQ(ConstantsLayout::negative_index(place), word);
   }
 }
 
 /// Expects every entry of `matrix` from `source` to `target`, times `scales`, in all places of channels,
 /// where `factors` are those of the source words' bytes; words behind the rank are 0.
-void expect_extension(const MatrixView& matrix, const Sizes& sizes, const std::vector<std::uint64_t>& source,
-                      const Moduli::ByteFactors& factors, const std::vector<std::uint64_t>& target,
-                      const std::vector<std::uint64_t>& scales) {
+void expect_extension(const MatrixView& matrix, const ConstantsLayout& sizes,
+                      const std::vector<std::uint64_t>& source, const Moduli::ByteFactors& factors,
+                      const std::vector<std::uint64_t>& target, const std::vector<std::uint64_t>& scales) {
   for (unsigned place = 0; place < sizes.places(); ++place) {
     const unsigned i = sizes.channel(place);
     const std::uint64_t m = target[i];
@@ -146,10 +146,10 @@ void expect_extension(const MatrixView& matrix, const Sizes& sizes, const std::v
 TEST_P(RnsConstantsOfAllWidths, ExtensionMatrices) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
-  const Sizes& sizes = block.sizes;
+  const ConstantsLayout& sizes = block.sizes;
   const std::vector<std::uint64_t> ones(sizes.channels, 1);
-  expect_extension(block.to_a(), sizes, moduli.b, moduli.byte_factors_of_b(), moduli.a, ones);
-  expect_extension(block.to_b(), sizes, moduli.a, moduli.byte_factors_of_a(), moduli.b, ones);
+  expect_extension(block.b_to_a(), sizes, moduli.b, moduli.byte_factors_of_b(), moduli.a, ones);
+  expect_extension(block.a_to_b(), sizes, moduli.a, moduli.byte_factors_of_a(), moduli.b, ones);
 }
 
 /// Expects the column of an input matrix for a target m in a place: 2^(32 v + 8 p) scale.
@@ -168,8 +168,8 @@ TEST_P(RnsConstantsOfAllWidths, InputMatrices) {
   const Moduli moduli(GetParam());
   for (unsigned place = 0; place < block.sizes.places(); ++place) {
     const unsigned i = block.sizes.channel(place);
-    expect_input(block.into_b(), block.sizes.words, moduli.b[i], place, 1);
-    expect_input(block.into_a(), block.sizes.words, moduli.a[i], place, moduli.kappa(i));
+    expect_input(block.words_to_b(), block.sizes.words, moduli.b[i], place, 1);
+    expect_input(block.words_to_a(), block.sizes.words, moduli.a[i], place, moduli.kappa(i));
   }
 }
 
@@ -211,7 +211,7 @@ TEST_P(RnsConstantsOfAllWidths, OutputMatrix) {
 
 /// Expects the rows and columns of a split channel quad to be repeated for both instances of a thread quad.
 void expect_same_in_second_places(const Block& block) {
-  const Sizes& sizes = block.sizes;
+  const ConstantsLayout& sizes = block.sizes;
   const std::vector<std::uint32_t> negatives = block.negatives();
   const auto same_channel = [](const StoredChannel& x, const StoredChannel& y) {
     return std::memcmp(&x, &y, sizeof x) == 0;
@@ -228,16 +228,18 @@ void expect_same_in_second_places(const Block& block) {
     EXPECT_TRUE(same_channel(block.a(second), block.a(first)));
     EXPECT_EQ(block.set_up_b(second), block.set_up_b(first));
     EXPECT_EQ(block.set_up_a(second), block.set_up_a(first));
-    const unsigned negative = Sizes::negative_index(second), first_negative = Sizes::negative_index(first);
+    const unsigned negative = ConstantsLayout::negative_index(second),
+                   first_negative = ConstantsLayout::negative_index(first);
     for (const unsigned base : {0u, sizes.negative_words()}) {
       EXPECT_EQ(negatives[base + negative], negatives[base + first_negative]);
     }
-    for (const MatrixView& matrix : {block.to_a(), block.to_b(), block.into_a(), block.into_b()}) {
+    for (const MatrixView& matrix :
+         {block.b_to_a(), block.a_to_b(), block.words_to_a(), block.words_to_b()}) {
       for (unsigned v = 0; v < 8 * matrix.shape.steps; ++v) {
         ASSERT_TRUE(same(matrix, v, second, v, first)) << v << ' ' << second;
       }
     }
-    for (const MatrixView& matrix : {block.to_a(), block.to_b(), block.out()}) {
+    for (const MatrixView& matrix : {block.b_to_a(), block.a_to_b(), block.out()}) {
       for (unsigned i = 0; i < 4 * matrix.shape.target_quads; ++i) {
         ASSERT_TRUE(same(matrix, second, i, first, i)) << second << ' ' << i;
       }
@@ -246,7 +248,7 @@ void expect_same_in_second_places(const Block& block) {
 }
 
 TEST_P(RnsConstantsOfAllWidths, SecondPlacesAreAsTheFirst) {
-  const Sizes sizes = sizes_of(GetParam());
+  const ConstantsLayout sizes = sizes_of(GetParam());
   EXPECT_EQ(sizes.places(), (sizes.channels + 3) / 4 * 4);
   EXPECT_EQ(sizes.is_split(), sizes.places() == sizes.channels + 2);
   for (unsigned place = 0; place < sizes.places(); ++place) {
@@ -325,24 +327,25 @@ TEST_P(RnsConstantsOfAllWidths, SharedModulusDiffersInItsPartsOnly) {
     EXPECT_EQ(b.negative_inverse, block.b(i).negative_inverse);
     const std::uint64_t to_coordinate = b.modulus - product_mod(std::uint64_t{1} << 32, inverse, b.modulus);
     if (block.sizes.has_roots()) {
-      roots.push_back(expect_root(b, of_n.to_b().entry(0, 0, i), block.to_b().entry(0, 0, i), to_coordinate));
+      roots.push_back(
+          expect_root(b, of_n.a_to_b().entry(0, 0, i), block.a_to_b().entry(0, 0, i), to_coordinate));
     } else {
       expect_coordinate(b, to_coordinate);
       roots.push_back(1);
     }
-    expect_input(of_n.into_b(), block.sizes.words, b.modulus, i, roots.back());
+    expect_input(of_n.words_to_b(), block.sizes.words, b.modulus, i, roots.back());
   }
-  const Sizes& sizes = block.sizes;
-  expect_extension(of_n.to_a(), sizes, moduli.b, moduli.byte_factors_of_b(), moduli.a, scales);
-  expect_extension(of_n.to_b(), sizes, moduli.a, moduli.byte_factors_of_a(), moduli.b, roots);
+  const ConstantsLayout& sizes = block.sizes;
+  expect_extension(of_n.b_to_a(), sizes, moduli.b, moduli.byte_factors_of_b(), moduli.a, scales);
+  expect_extension(of_n.a_to_b(), sizes, moduli.a, moduli.byte_factors_of_a(), moduli.b, roots);
   const auto expect_same = [&](std::size_t begin, std::size_t end) {
     const auto first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(end);
     EXPECT_TRUE(
         std::equal(of_n.bytes.begin() + first, of_n.bytes.begin() + last, block.bytes.begin() + first));
   };
   // The channels of A, the set-up constants and the negatives, and everything behind the matrices into B.
-  expect_same(sizes.places() * sizeof(StoredChannel), sizes.to_a());
-  expect_same(sizes.into_a(), sizes.bytes());
+  expect_same(sizes.places() * sizeof(StoredChannel), sizes.b_to_a());
+  expect_same(sizes.words_to_a(), sizes.bytes());
 }
 
 TEST_P(RnsConstantsOfAllWidths, ModuliThatAreNotPrimeToBAreRefused) {
@@ -367,7 +370,7 @@ TEST_P(RnsConstantsOfAllWidths, ModuliThatAreNotPrimeToBAreRefused) {
 /// A kernel whose tiles have up to kMost channel quads finds those of all steps where StreamShape tells.
 template <unsigned kBits, unsigned kMost>
 void expect_tiles() {
-  constexpr Sizes kSizes = sizes_of(kBits);
+  constexpr ConstantsLayout kSizes = sizes_of(kBits);
   constexpr cuda::Tiles kTiles{kSizes.quads(), kMost};
   using Shape = cuda::StreamShape<2, kSizes.steps(), kTiles>;
   constexpr std::size_t kQuad = MatrixShape::kQuadBytes;
@@ -379,21 +382,21 @@ void expect_tiles() {
   const auto at = [](std::vector<std::byte>& bytes, std::size_t i) {
     return bytes.begin() + static_cast<std::ptrdiff_t>(i);
   };
-  EXPECT_TRUE(std::equal(after.begin(), at(after, kSizes.to_a()), before.begin()));
-  EXPECT_TRUE(std::equal(at(after, kSizes.into_b()), after.end(), at(before, kSizes.into_b())));
+  EXPECT_TRUE(std::equal(after.begin(), at(after, kSizes.b_to_a()), before.begin()));
+  EXPECT_TRUE(std::equal(at(after, kSizes.words_to_b()), after.end(), at(before, kSizes.words_to_b())));
   std::size_t end = 0;
   for (unsigned tile = 0; tile < Shape::kTiles; ++tile) {
     ASSERT_EQ(Shape::begin(tile), end);
     end += Shape::bytes(tile);
     ASSERT_LE(Shape::bytes(tile), Shape::kBufferBytes);
-    const std::size_t matrix = tile < Shape::kTilesPerMatrix ? kSizes.to_a() : kSizes.to_b();
+    const std::size_t matrix = tile < Shape::kTilesPerMatrix ? kSizes.b_to_a() : kSizes.a_to_b();
     const unsigned quads = Shape::quads(tile);
     ASSERT_LE(quads, kMost);
     ASSERT_TRUE(quads == kSizes.quads() / Shape::kTilesPerMatrix ||
                 quads == kSizes.quads() / Shape::kTilesPerMatrix + 1);
     for (unsigned i = 0; i < kSizes.steps() * quads; ++i) {
       const std::size_t from = std::size_t{i / quads} * kSizes.quads() + Shape::first(tile) + i % quads;
-      const auto found = at(after, kSizes.to_a() + Shape::begin(tile) + i * kQuad);
+      const auto found = at(after, kSizes.b_to_a() + Shape::begin(tile) + i * kQuad);
       ASSERT_TRUE(std::equal(found, found + kQuad, at(before, matrix + from * kQuad))) << tile << ' ' << i;
     }
   }

@@ -25,7 +25,8 @@ using Rows = std::vector<std::vector<std::uint32_t>>;
 
 /// Coordinates in B up to 2 m: all the largest, patterns of bytes, zeros, and random ones. Each row once with
 /// its rank, as in multiplications, and once with rank 0, as in squarings.
-Rows extreme_coordinates(const std::vector<std::uint64_t>& base, const Sizes& sizes, Generator& draw) {
+Rows extreme_coordinates(const std::vector<std::uint64_t>& base, const ConstantsLayout& sizes,
+                         Generator& draw) {
   Rows rows(6);
   for (const std::uint64_t m : base) {
     const auto most = static_cast<std::uint32_t>(2 * m);
@@ -82,7 +83,7 @@ Rows extreme_residues(const BaseA& base, Generator& draw) {
 
 /// The words of a thread quad's first instance rearranged for the second one: the two words of a split
 /// channel quad in their second places.
-std::vector<std::uint32_t> in_second_places(const Sizes& sizes, std::vector<std::uint32_t> words) {
+std::vector<std::uint32_t> in_second_places(const ConstantsLayout& sizes, std::vector<std::uint32_t> words) {
   const auto rank = words.end() - 1;
   if (sizes.is_split()) std::swap_ranges(rank - 4, rank - 2, rank - 2);
   return words;
@@ -90,7 +91,7 @@ std::vector<std::uint32_t> in_second_places(const Sizes& sizes, std::vector<std:
 
 /// An extension, and operands by place whose last word is the rank.
 struct Extension {
-  const Sizes& sizes;
+  const ConstantsLayout& sizes;
   const std::vector<std::uint64_t>& source;
   Moduli::ByteFactors factors;  ///< of the bytes of a word
   Rows rows;
@@ -139,21 +140,21 @@ TEST_P(RnsExtensions, ExtensionsOfExtremeOperands) {
   const Moduli::ByteFactors factors = moduli.byte_factors_of_a();
   const bool narrow = Form{.channels = block.sizes.channels, .words = block.sizes.words}.narrow_sums();
   Generator draw(71);
-  const Sizes& sizes = block.sizes;
-  const Extension to_a{sizes, moduli.b, moduli.byte_factors_of_b(),
-                       extreme_coordinates(moduli.b, sizes, draw), narrow};
-  Extension to_b{sizes, moduli.a, factors, extreme_residues({block, moduli.a, factors}, draw), narrow};
-  for (std::vector<std::uint32_t>& row : to_b.rows) row = with_rank(row, block);
+  const ConstantsLayout& sizes = block.sizes;
+  const Extension b_to_a{sizes, moduli.b, moduli.byte_factors_of_b(),
+                         extreme_coordinates(moduli.b, sizes, draw), narrow};
+  Extension a_to_b{sizes, moduli.a, factors, extreme_residues({block, moduli.a, factors}, draw), narrow};
+  for (std::vector<std::uint32_t>& row : a_to_b.rows) row = with_rank(row, block);
   const Block of_n(GetParam(), modulus_constants(GetParam(), Limbs(GetParam() / 64, ~Limb{0})));
   const BasePair& pair = bases_of(GetParam());
   for (unsigned i = 0; i < sizes.channels; ++i) {
     const std::uint64_t a = moduli.a[i], kappa = moduli.kappa(i);
-    to_a.expect(block.to_a(), i, block.a(i), 1);
-    to_b.expect(block.to_b(), i, block.b(i), 1, pair.lazy_b);
+    b_to_a.expect(block.b_to_a(), i, block.a(i), 1);
+    a_to_b.expect(block.a_to_b(), i, block.b(i), 1, pair.lazy_b);
     const std::uint64_t n = remainder_of(Digits(GetParam() / 32, ~0u), a);
-    to_a.expect(of_n.to_a(), i, of_n.a(i), product_mod(n, product_mod(kappa, kappa, a), a));
+    b_to_a.expect(of_n.b_to_a(), i, of_n.a(i), product_mod(n, product_mod(kappa, kappa, a), a));
     // The root is the residue of the number 1.
-    to_b.expect(of_n.to_b(), i, of_n.b(i), of_n.into_b().entry(0, 0, i), pair.lazy_b_of_one_modulus);
+    a_to_b.expect(of_n.a_to_b(), i, of_n.b(i), of_n.words_to_b().entry(0, 0, i), pair.lazy_b_of_one_modulus);
   }
 }
 

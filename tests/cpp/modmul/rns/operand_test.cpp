@@ -26,7 +26,7 @@ template <class Bits>
 class RnsOperands : public testing::Test {
  protected:
   static constexpr unsigned kBits = Bits::value;
-  static constexpr rns::Sizes kSizes = rns::sizes_of(kBits);
+  static constexpr rns::ConstantsLayout kSizes = rns::sizes_of(kBits);
   static constexpr unsigned kQ = kSizes.quads();
   using Operand = rns::Operand<LockstepTeam, kSizes.channels>;
   using Bases = rns::Bases<LockstepTeam, kSizes.channels, kSizes.words>;

@@ -41,10 +41,10 @@ struct LargestOperand {
 };
 
 /// Of a number in words of radix 2^32.
-LargestOperand largest_number(const Sizes& sizes) { return {sizes.words, ~0u, sizes.words, 0}; }
+LargestOperand largest_number(const ConstantsLayout& sizes) { return {sizes.words, ~0u, sizes.words, 0}; }
 
 /// Of coordinates in B, which are at most 2 m.
-LargestOperand largest_coordinates(const Moduli& moduli, const Sizes& sizes) {
+LargestOperand largest_coordinates(const Moduli& moduli, const ConstantsLayout& sizes) {
   std::vector<std::uint32_t> xi;
   for (const std::uint64_t m : moduli.b) xi.push_back(static_cast<std::uint32_t>(2 * m));
   return {sizes.channels, ~0u, sizes.rank_word(), with_rank(xi, sizes).back()};
@@ -103,10 +103,10 @@ TEST_P(RnsRanges, RemaindersAreInRange) {
       ASSERT_TRUE(most.high() >> 32 == 0 || !(narrow && extension));
     }
   };
-  expect(block.to_a(), moduli.a, of_b, true);
-  expect(block.to_b(), moduli.b, of_a, true);
-  expect(block.into_a(), moduli.a, number, false);
-  expect(block.into_b(), moduli.b, number, false);
+  expect(block.b_to_a(), moduli.a, of_b, true);
+  expect(block.a_to_b(), moduli.b, of_a, true);
+  expect(block.words_to_a(), moduli.a, number, false);
+  expect(block.words_to_b(), moduli.b, number, false);
 }
 
 /// For a modulus, entries may be any residues below m: T < m times the sum of the operand's bytes.
@@ -137,7 +137,7 @@ TEST_P(RnsRanges, LazyRemaindersWhereTheirProductsAreInRange) {
   for (unsigned j = 0; j < moduli.b.size(); ++j) {
     const std::uint64_t m = moduli.b[j];
     const auto is_in_range = [m](std::uint64_t v) { return v < 2 * m && v * v <= m << 32; };
-    const LargestSums sums(block.to_b(), j, operand);
+    const LargestSums sums(block.a_to_b(), j, operand);
     known = known && is_in_range(largest_remainder(sums.sum[0], sums.high(), m));
     any = any && is_in_range(largest_remainder(255 * bytes, bytes * (m - 1) >> 16, m));
   }

@@ -191,7 +191,7 @@ void check_all(const Channel<Kind>& channel, std::int64_t largest_digit) {
 /// Checks the first, middle and last channels of both bases.
 template <class Kind, class Bases>
 void check_bases() {
-  static_assert(bases_hold<Bases>() && channels_hold<Kind, Bases>());
+  static_assert(meets_base_conditions<Bases>() && meets_channel_conditions<Kind, Bases>());
   const auto largest = static_cast<std::int64_t>(range_of<Bases>(false).largest);
   for (const BaseView& base : {base_b<Bases>(), base_a<Bases>()}) {
     for (const unsigned i : {0U, base.channels / 2, base.channels - 1}) {

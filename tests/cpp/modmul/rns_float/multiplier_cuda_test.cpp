@@ -226,7 +226,7 @@ TEST(RnsFloatTables, OnlyThoseThatAreNotCompiledIn) {
   static_assert(OfManyChannels::BasesOfShape::kChannels > rns_float::kMaxCompiledInChannels);
   const auto& table = rns_float::host_table<rns_float::HalfWord, rns::Half2048, 32, 6>();
   const std::span<const std::byte> expected = std::as_bytes(std::span(table.words));
-  for (const gpu::Technique& technique : rns_float::cuda_forms()) {
+  for (const gpu::Technique& technique : rns_float::cuda_techniques()) {
     for (const gpu::Shape& shape : technique.shapes) {
       const std::vector<std::byte> brought = technique.constants->of_shape(shape);
       const std::string kernel = shape.kernel;

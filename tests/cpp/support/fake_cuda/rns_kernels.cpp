@@ -73,12 +73,12 @@ class Block {
   void run_items(std::uint32_t number, std::uint32_t unit) const {
     test::run_lockstep<kWarp>([&](const test::LockstepGroup<kWarp>& warp) {
       const auto team =
-          test::rns_team<kForm>(warp, static_cast<const std::byte*>(job_.constants) + kForm.sizes().to_a());
+          test::rns_team<kForm>(warp, static_cast<const std::byte*>(job_.constants) + kForm.sizes().b_to_a());
       using Run = rns::Interpreter<std::remove_const_t<decltype(team)>, kForm>;
       const typename Run::Constants bases(team, memory_.at(0, Memory::kRecordsAt));
       auto* const records = reinterpret_cast<std::uint32_t*>(
           memory_.at(Memory::kRecordsAt, launch_.block * Memory::kRecordBytes));
-      const rns::Items items{unit * kWarpItems + team.lane() / 4, job_.count};
+      const rns::ItemPair items{unit * kWarpItems + team.lane() / 4, job_.count};
       Run(team, bases, job_, number, records, number - first_thread_ / kWarp, items)
           .run(number * kWarp / kThreads);
       if constexpr (Memory::kStreamed) team.drain();
