@@ -21,6 +21,7 @@
 #include "gpu/cuda/requirements.hpp"
 #include "gpu/engine/constants.hpp"
 #include "gpu/engine/launch.hpp"
+#include "gpu/nvidia.hpp"
 #include "modmul/dpf52/variants.cuda.hpp"
 #include "modmul/fios/variants.cuda.hpp"
 #include "modmul/rns/variants.cuda.hpp"
@@ -110,7 +111,7 @@ class Bench {
   [[nodiscard]] std::vector<Case> cases(Moduli moduli) const {
     std::vector<Case> found;
     const unsigned capability = device_.compute_capability();
-    const cuda::CudaTraits traits(capability, capability, cuda::full_rate_doubles(capability));
+    const cuda::CudaTraits traits(capability, capability, gpu::full_rate_doubles(capability));
     for (const auto& forms :
          {row32::cuda_techniques(), dpf52::cuda_techniques(), two_pass16::cuda_techniques(),
           fios::cuda_techniques(), rns::cuda_techniques()}) {
