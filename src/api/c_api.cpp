@@ -39,13 +39,13 @@ struct VariantTexts {
   const VariantTexts* previous;  // keeps it reachable, so that it does not count as leaked
 };
 
-// Of one variant, the latest ones.
+// The latest texts of one variant.
 struct LatestTexts {
   mutable std::atomic<const VariantTexts*> texts{nullptr};
 };
 
-// Of the variant at that place of the registry. A reason may change while the process runs: a GPU's compiler
-// turns out to be wrong, for instance.
+// The texts of the variant at that place of the registry. A reason may change while the process runs: a GPU's
+// compiler turns out to be wrong, for instance.
 const VariantTexts& variant_texts(std::size_t index) {
   // Atomics, not a mutex: a child that is forked while another thread holds a mutex can never lock it.
   static constinit manymod::PublishedForever<std::vector<LatestTexts>> latest_of;

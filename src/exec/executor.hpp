@@ -31,7 +31,7 @@ struct Schedule {
 /// results of the previous one are stored.
 Schedule schedule_for(double cost_ns, unsigned threads, unsigned gpus, bool observed);
 
-/// Returns whether to stop. Called about ten times a second on the calling thread, with the number of items
+/// @return whether to stop. Called about ten times a second on the calling thread, with the number of items
 /// done so far; a request to stop comes too late when all are done. Empty: the call has no progress callback.
 using StopQuery = std::function<bool(std::size_t done)>;
 /// Computes the items of one chunk; called from several threads at a time. May return early once a stop is

@@ -87,7 +87,7 @@ std::size_t longest_modulus(const Ring& ring, std::span<const std::uint32_t> key
   return longest;
 }
 
-// Check the output arrays. Returns CheckedCall::row_bytes.
+// Check the output arrays. @return CheckedCall::row_bytes.
 std::size_t check_output(const Ring& ring, const CheckedCall& checked, WrittenRanges& written) {
   const mm_rsa_call& call = checked.call;
   const mm_bytes_result& output = call.output;

@@ -15,7 +15,7 @@ namespace manymod::division32 {
 namespace {
 
 constexpr std::size_t kMaxLimbs = kMaxWords / 2;
-// Of an item's operands that are uploaded, which must be in memory at once.
+// Most bytes of one item's operands, which are uploaded together.
 constexpr std::size_t kMostUploaded = std::size_t{256} << 20;
 constexpr std::size_t kMostTerms = kItemsPerLaunch;
 

@@ -18,7 +18,7 @@ inline constexpr std::size_t kInFlight = 8;
 /// Items of one term of a chunk are a multiple of this.
 inline constexpr std::size_t kGranularity = 4096;
 
-/// Of an item: the limbs of its operands and its result that are copied between the host and the device.
+/// The limbs of an item's operands and its result that are copied between the host and the device.
 std::size_t copied_limbs_of_item(const manymod::Job& job, std::size_t modulus_limbs);
 
 /// The time of the host for an item in nanoseconds: the device and its link are faster.
