@@ -48,9 +48,9 @@ struct Client::Sessions {
   std::shared_ptr<Session> session() {
     std::shared_ptr<Session>* before = current.load();
     if (before != nullptr && (*before)->process() == getpid()) return *before;
+    if (before != nullptr) (*before)->close_copies();
     auto made = std::make_unique<std::shared_ptr<Session>>(std::make_shared<Session>(settings));
     if (!current.compare_exchange_strong(before, made.get())) return *before;  // another thread was first
-    if (before != nullptr) (*before)->close_copies();
     return *made.release();
   }
 

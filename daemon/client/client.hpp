@@ -9,8 +9,8 @@
 // and a second one while it connects. All functions may be called from any thread.
 //
 // Fork. A forked child that uses a client of its parent gets a connection and a thread of its own; it touches
-// neither the parent's memory nor its descriptors but to close its copies of them. Requests that were under
-// way at the fork are the parent's alone.
+// neither the parent's memory nor its descriptors but to close its copies of them, those that it still has.
+// Requests that were under way at the fork are the parent's alone.
 //
 // Restarts. When the daemon goes away, requests that are not answered wait for a new one, and are sent again:
 // all operations may be computed twice. After Settings::patience without a daemon they are answered with

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/session.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <iterator>
 #include <system_error>
@@ -27,9 +28,10 @@ void write_one(int event) {
   }
 }
 
-void read_all(int event) {
-  std::uint64_t count = 0;
-  while (read(event, &count, sizeof count) < 0 && errno == EINTR) {
+// What there is more of is read the next time.
+void read_some(int pipe) {
+  std::array<std::uint8_t, 512> bytes;
+  while (read(pipe, bytes.data(), bytes.size()) < 0 && errno == EINTR) {
   }
 }
 
@@ -61,9 +63,14 @@ std::uint32_t slot_of(std::uint64_t id) { return static_cast<std::uint32_t>(id);
 
 }  // namespace
 
-Session::Session(Settings settings)
-    : settings_(std::move(settings)), process_(getpid()), nudge_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!nudge_) throw std::system_error(errno, std::generic_category(), "eventfd");
+Session::Session(Settings settings) : settings_(std::move(settings)), process_(getpid()) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    throw std::system_error(errno, std::generic_category(), "pipe2");
+  }
+  nudged_ = Descriptor(ends[0]);
+  nudge_ = Descriptor(ends[1]);
+  noted_ = {NotedDescriptor(), NotedDescriptor(ends[0]), NotedDescriptor(ends[1])};
 }
 
 Session::~Session() { close(); }
@@ -84,10 +91,11 @@ void Session::close() {
   }
 }
 
-void Session::close_copies() const {
-  const int socket = socket_.load();
-  if (socket >= 0) ::close(socket);
-  if (nudge_) ::close(nudge_.get());
+// What this writes is of the child's own memory. One thread of it closes, so that no other can have made a
+// descriptor of a number between the look at it and its closing.
+void Session::close_copies() {
+  if (copies_closed_.exchange(true)) return;
+  for (const NotedDescriptor& copy : noted_) copy.close_copy();
 }
 
 void Session::start_thread(const Lock&) {
@@ -271,7 +279,7 @@ void Session::connect(Lock& lock) {
     return;
   }
   link_ = std::move(opened);
-  socket_ = link_->socket();
+  noted_[0] = NotedDescriptor(link_->socket());
   // A probe takes a place, too.
   const std::uint32_t places = link_->welcome().max_outstanding, probes = link_->last_heard() ? 1 : 0;
   max_outstanding_ = std::max(places - probes, 1U);
@@ -322,7 +330,7 @@ void Session::note_failure(Lock& lock) {
 }
 
 void Session::lose_link(Lock& lock) {
-  socket_ = -1;
+  noted_[0] = {};
   link_.reset();
   probing_ = false;
   next_attempt_ = Clock::now();
@@ -415,13 +423,13 @@ void Session::deliver(Lock& lock, std::vector<OutstandingPtr>& answered) {
 void Session::sleep(Lock& lock) {
   if (!link_->fall_asleep()) return;
   const int limit = idle_ ? -1 : static_cast<int>(std::chrono::milliseconds(kTick).count());
-  std::array<pollfd, 2> waited{{{link_->socket(), link_->events(), 0}, {nudge_.get(), POLLIN, 0}}};
+  std::array<pollfd, 2> waited{{{link_->socket(), link_->events(), 0}, {nudged_.get(), POLLIN, 0}}};
   asleep_ = true;
   lock.unlock();
   const int found = poll(waited.data(), waited.size(), limit);
   lock.lock();
   asleep_ = false;
-  if (waited[1].revents != 0) read_all(nudge_.get());
+  if (waited[1].revents != 0) read_some(nudged_.get());
   // Without requests, and without anything that has come within a tick, the next sleep has no limit.
   idle_ = found == 0 && live_ == 0;
   if (!link_->wake_up()) lose_link(lock);

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -53,8 +54,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void close();
 
   [[nodiscard]] pid_t process() const { return process_; }
-  /// In a forked child: close its copies of the parent's descriptors.
-  void close_copies() const;
+  /// In a forked child: close its copies of the parent's descriptors, those that it still has.
+  void close_copies();
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -98,8 +99,11 @@ class Session : public std::enable_shared_from_this<Session> {
 
   const Settings settings_;
   const pid_t process_;
-  Descriptor nudge_;  ///< an eventfd that wakes the thread
-  std::atomic<int> socket_{-1};
+  /// A pipe that wakes the thread: unlike eventfds, which share one inode, a child can tell it from others.
+  Descriptor nudged_, nudge_;
+  /// The link's socket, and the ends of the pipe. A child of a fork in which the socket changes may keep it.
+  std::array<NotedDescriptor, 3> noted_;
+  std::atomic<bool> copies_closed_{false};
 
   std::mutex mutex_;
   std::condition_variable wanted_, delivered_;

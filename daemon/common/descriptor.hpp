@@ -2,6 +2,7 @@
 // File descriptors that are closed, and deadlines.
 #pragma once
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,30 @@ class Descriptor {
   }
 
  private:
+  int number_ = -1;
+};
+
+/// Which file a descriptor stood for when it was noted: a forked child may have closed its copy, and have
+/// another file by that number. For sockets, pipes and files, which have inodes of their own.
+class NotedDescriptor {
+ public:
+  NotedDescriptor() = default;
+  explicit NotedDescriptor(int number) {
+    struct stat found{};
+    if (fstat(number, &found) != 0) return;
+    device_ = found.st_dev;
+    inode_ = found.st_ino;
+    number_ = number;
+  }
+  /// Close it if the number still stands for that file.
+  void close_copy() const {
+    const NotedDescriptor now(number_);
+    if (now.number_ >= 0 && now.device_ == device_ && now.inode_ == inode_) close(number_);
+  }
+
+ private:
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
   int number_ = -1;
 };
 

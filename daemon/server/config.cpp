@@ -19,6 +19,7 @@
 #include "manymod/rsa.h"
 #include "protocol/frame.hpp"
 #include "protocol/request.hpp"
+#include "server/ring_connection.hpp"
 #include "transport/tcp.hpp"
 
 namespace manymod::signd {
@@ -225,6 +226,17 @@ void read_any(const CONF* conf, const std::string& section, const std::filesyste
   }
 }
 
+// Clients accept rings up to a size, and would all be unavailable with larger ones.
+void require_possible_rings(const Config& config) {
+  const Welcome sizes = ring_sizes(limits_of(config));
+  const std::uint32_t longer = std::max(sizes.request_bytes, sizes.answer_bytes);
+  if (longer <= kMaxRingBytes) return;
+  throw std::runtime_error("[daemon] max_outstanding = " + std::to_string(config.max_outstanding) +
+                           " and max_key_bits = " + std::to_string(config.max_key_bits) + " need a ring of " +
+                           std::to_string(longer) + " bytes, but clients accept " +
+                           std::to_string(kMaxRingBytes) + " at most: lower one of them");
+}
+
 std::unique_ptr<CONF, FreeConf> load(const std::string& path) {
   std::unique_ptr<CONF, FreeConf> conf(NCONF_new(nullptr));
   if (!conf) throw std::bad_alloc();
@@ -245,8 +257,14 @@ Config load_config(const std::string& path) {
   for (int i = 0; i < sk_OPENSSL_CSTRING_num(names.get()); ++i) {
     read_any(conf.get(), sk_OPENSSL_CSTRING_value(names.get(), i), folder, config);
   }
+  require_possible_rings(config);
   std::ranges::sort(config.keys, {}, &KeyConfig::name);
   return config;
+}
+
+Limits limits_of(const Config& config) {
+  return {config.max_outstanding, std::max(config.max_message, config.max_key_bits / 8),
+          std::max(kLongestEcResult, config.max_key_bits / 8)};
 }
 
 std::string credential_path(const std::string& name) {

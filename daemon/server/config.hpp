@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "server/access.hpp"
+#include "server/connection.hpp"
 #include "transport/tls.hpp"
 
 namespace manymod::signd {
@@ -62,7 +63,7 @@ struct Config {
   unsigned concurrent = 0;
   std::size_t max_queue = 16'384, max_batch = 0;
   std::chrono::microseconds deadline{0};
-  double rate = 0, burst = 0;  ///< requests a second of one connection; 0: without a limit
+  double rate = 0, burst = 0;  ///< requests a second of one client; 0: without a limit
   AccessNames observers;       ///< besides root and the daemon's own user, who may read metrics
   std::string metrics_file;
   std::chrono::seconds interval{60};  ///< between lines of the audit log, and writes of metrics_file
@@ -73,6 +74,9 @@ struct Config {
 
 /// @throws std::runtime_error that names the section and the setting
 Config load_config(const std::string& path);
+
+/// What it says of connections.
+Limits limits_of(const Config& config);
 
 /// The file of a credential of systemd's. @throws std::runtime_error without their folder
 std::string credential_path(const std::string& name);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/connection.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace manymod::signd {
@@ -14,20 +13,8 @@ Welcome welcome_of(const Limits& limits) {
   return welcome;
 }
 
-bool TokenBucket::take(Clock::time_point now, double rate, double burst) {
-  if (rate <= 0) return true;
-  const double most = std::max(burst, 1.0);
-  const bool fresh = filled_ == Clock::time_point{};
-  tokens_ =
-      fresh ? most : std::min(most, tokens_ + rate * std::chrono::duration<double>(now - filled_).count());
-  filled_ = now;
-  if (tokens_ < 1) return false;
-  tokens_ -= 1;
-  return true;
-}
-
-Connection::Connection(Peer peer, const Limits& limits, Counters& counters)
-    : peer_(std::move(peer)), limits_(limits), counters_(counters) {
+Connection::Connection(Peer peer, Place place, const Limits& limits, Counters& counters)
+    : peer_(std::move(peer)), place_(std::move(place)), limits_(limits), counters_(counters) {
   ++counters_.open_connections;
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/descriptor.hpp"
 #include "protocol/record.hpp"
+#include "server/accounts.hpp"
 #include "server/counters.hpp"
 #include "server/peer.hpp"
 
@@ -18,24 +19,17 @@ struct Limits {
   std::uint32_t max_outstanding, max_input, max_output;
 };
 
+/// In bytes: DER of a signature on P-521 has 141, EdDSA's 114.
+inline constexpr std::uint32_t kLongestEcResult = 160;
+
 /// The welcome of a client without rings.
 Welcome welcome_of(const Limits& limits);
 
-/// How often a client may ask: `rate` requests a second, and `burst` at once. 0: as often as it likes.
-class TokenBucket {
- public:
-  /// @return false if there is no token
-  bool take(Clock::time_point now, double rate, double burst);
-
- private:
-  double tokens_ = 0;
-  Clock::time_point filled_{};
-};
-
-/// The reader's functions are for one thread; answer() is for all. None of them waits.
+/// The reader's functions are for one thread; answer() is for all. None of them waits. It has its place for
+/// as long as there are answers under way: a client cannot end connections to have more requests under way.
 class Connection {
  public:
-  Connection(Peer peer, const Limits& limits, Counters& counters);
+  Connection(Peer peer, Place place, const Limits& limits, Counters& counters);
   virtual ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -50,7 +44,10 @@ class Connection {
   bool next(RequestHeader& header, Bytes& input);
   /// Tell the client what was taken.
   virtual void publish() {}
-  TokenBucket bucket;
+  /// Whether its client, with all its connections, may ask now.
+  [[nodiscard]] bool may_ask(Clock::time_point now, double rate, double burst) {
+    return place_->bucket.take(now, rate, burst);
+  }
   /// The reader goes to sleep: whether there is no request, and one that comes will show at the socket.
   [[nodiscard]] virtual bool fall_asleep() = 0;
   /// The socket has something to tell.
@@ -94,6 +91,7 @@ class Connection {
   virtual void wake_client() {}
 
   const Peer peer_;
+  const Place place_;
   const Limits limits_;
   Counters& counters_;
   std::mutex writing_;

@@ -24,8 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kVisit = 10s;          // a visitor's whole time; for those of other hosts [tcp] says it
-constexpr auto kHandshakeLines = 1s;  // between lines of the log for handshakes that fail
+constexpr auto kVisit = 10s;  // a visitor's whole time; for those of other hosts [tcp] says it
 constexpr int kBacklog = 1024;
 constexpr int kTcpBuffer = 256 * 1024;  // thousands of requests, or of answers
 
@@ -80,10 +79,8 @@ Daemon::Daemon(std::string config_path)
       poll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       nudge_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
   const Config config = load_config(config_path_);
-  limits_ = {config.max_outstanding, std::max(config.max_message, config.max_key_bits / 8),
-             std::max(kLongestEcResult, config.max_key_bits / 8)};
-  max_connections_ = config.max_connections;
-  max_connections_per_user_ = config.max_connections_per_user;
+  limits_ = limits_of(config);
+  accounts_.emplace(config.max_connections, config.max_connections_per_user);
   socket_mode_ = config.socket_mode;
   visit_of_remote_ = config.tcp.stall;
   is_cpu_alone_ = config.device == "cpu";
@@ -94,7 +91,7 @@ Daemon::Daemon(std::string config_path)
   listen_on(config.socket);
   listen_on_tcp(config);
   for (unsigned i = 0; i < config.readers; ++i) {
-    readers_.push_back(std::make_unique<Reader>(shared_, [this](const Peer& peer) { let_go(peer); }));
+    readers_.push_back(std::make_unique<Reader>(shared_));
   }
   log_line(Level::notice, "serves " + std::to_string(config.keys.size()) + " keys at " + config.socket);
 }
@@ -187,35 +184,34 @@ void Daemon::accept_all(const Descriptor& listener) {
     if (!socket) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN) return;
-      log_line(Level::error, std::string("accept: ") + std::strerror(errno));
+      shared_.connection_log.line(Level::error, std::string("accept: ") + std::strerror(errno));
       std::this_thread::sleep_for(10ms);  // without descriptors the listener stays ready
       return;
     }
     try {
       admit(std::move(socket), is_remote);
     } catch (const std::exception& error) {
-      log_line(Level::error, std::string("a connection: ") + error.what());
+      shared_.connection_log.line(Level::error, std::string("a connection: ") + error.what());
     }
   }
 }
 
-// Connections of strangers take no place of those that are known, or whoever can connect could lock out all
-// others.
-std::size_t& Daemon::total_of(const Peer& peer) { return peer.is_stranger() ? strangers_ : all_connections_; }
-
-bool Daemon::count(const Peer& peer) {
-  const std::scoped_lock lock(counting_);
-  const std::size_t most =
-      peer.is_stranger() ? std::max<std::size_t>(1, max_connections_ / 4) : max_connections_;
-  std::size_t& own = connections_[peer.principal];
-  std::size_t& total = total_of(peer);
-  if (total >= most || own >= max_connections_per_user_) {
-    if (own == 0) connections_.erase(peer.principal);
-    return false;
+// Who can do no more than connect does not keep others out: where strangers have all of their places, the
+// oldest of them goes, and where an address has all of its own, the oldest of that address. An honest one has
+// shown its certificate soon.
+void Daemon::make_room(const Peer& newcomer) {
+  const Accounts::Room room = accounts_->room_for(newcomer);
+  if (room == Accounts::Room::there) return;
+  auto oldest = visitors_.end();
+  for (auto at = visitors_.begin(); at != visitors_.end(); ++at) {
+    const Peer& peer = at->second.peer();
+    if (!peer.is_stranger()) continue;
+    if (room == Accounts::Room::full_for_it && peer.principal != newcomer.principal) continue;
+    if (oldest == visitors_.end() || at->second.until() < oldest->second.until()) oldest = at;
   }
-  ++own;
-  ++total;
-  return true;
+  if (oldest == visitors_.end()) return;
+  ++shared_.counters.refused_connections;
+  visitors_.erase(oldest);
 }
 
 // There is no telling a peer before its handshake, and none is made for a refusal.
@@ -231,38 +227,25 @@ void Daemon::admit(Descriptor socket, bool is_remote) {
   Peer peer = is_remote ? peer_of_address(peer_address(number)) : peer_of_process(number);
   auto context = is_remote ? shared_.generation.get()->tls() : nullptr;
   if (is_remote && context == nullptr) return;  // a reload took [tcp] away
-  if (!count(peer)) return refuse(number, is_remote);
-  try {
-    watch(number, EPOLLIN, false);
-    if (is_remote) {
-      set_tcp_options(number);
-      limit_tcp_buffers(number, kTcpBuffer);
-      visitors_.try_emplace(number, std::move(socket), std::move(context), peer,
-                            Clock::now() + visit_of_remote_);
-    } else {
-      visitors_.try_emplace(number, std::move(socket), peer, Clock::now() + kVisit);
-    }
-  } catch (...) {
-    let_go(peer);
-    throw;
+  if (is_remote) make_room(peer);
+  Place place = accounts_->admit(peer);
+  if (!place) return refuse(number, is_remote);
+  watch(number, EPOLLIN, false);
+  if (is_remote) {
+    set_tcp_options(number);
+    limit_tcp_buffers(number, kTcpBuffer);
+    visitors_.try_emplace(number, std::move(socket), std::move(context), peer, std::move(place),
+                          Clock::now() + visit_of_remote_);
+  } else {
+    visitors_.try_emplace(number, std::move(socket), peer, std::move(place), Clock::now() + kVisit);
   }
 }
 
-// The connection is counted for its address until its certificate is known.
-bool Daemon::recognise(const Peer& before, const Peer& now) {
-  if (!count(now)) {
-    ++shared_.counters.refused_connections;
-    return false;
-  }
-  let_go(before);
-  return true;
-}
-
-void Daemon::let_go(const Peer& peer) {
-  const std::scoped_lock lock(counting_);
-  --total_of(peer);
-  const auto own = connections_.find(peer.principal);
-  if (--own->second == 0) connections_.erase(own);
+// The connection has the place of its address until its certificate is known.
+Place Daemon::recognise(const Peer& peer) {
+  Place place = accounts_->admit(peer);
+  if (!place) ++shared_.counters.refused_connections;
+  return place;
 }
 
 void Daemon::advance(int socket) {
@@ -280,28 +263,20 @@ void Daemon::advance(int socket) {
     ++shared_.counters.protocol_errors;
     note_end(visitor, error.what());
   } catch (const std::exception& error) {
-    log_line(Level::error, name_of(visitor.peer()) + ": " + error.what());
+    shared_.connection_log.line(Level::error, name_of(visitor.peer()) + ": " + error.what());
   }
-  const Peer peer = visitor.peer();
-  const bool counted_on = visitor.has_requests();
   visitors_.erase(found);
-  if (!counted_on) let_go(peer);
 }
 
-// Whoever can connect can fail at handshakes as often as it likes: not each of them has a line.
 void Daemon::note_end(const Visitor& visitor, const char* error) {
   if (error != nullptr) {
-    log_line(Level::warning, name_of(visitor.peer()) + " is disconnected: " + error);
+    shared_.connection_log.line(Level::warning, name_of(visitor.peer()) + " is disconnected: " + error);
     return;
   }
   const std::string why = visitor.failed_handshake();
   if (why.empty()) return;
-  const std::uint64_t failures = ++shared_.counters.failed_handshakes;
-  const auto now = Clock::now();
-  if (now < next_handshake_line_) return;
-  next_handshake_line_ = now + kHandshakeLines;
-  log_line(Level::warning, "a TLS handshake with " + visitor.peer().address + " failed: " + why + " (" +
-                               std::to_string(failures) + " in all)");
+  ++shared_.counters.failed_handshakes;
+  handshake_log_.line(Level::warning, "a TLS handshake with " + visitor.peer().address + " failed: " + why);
 }
 
 void Daemon::end_overdue() {
@@ -312,7 +287,6 @@ void Daemon::end_overdue() {
       continue;
     }
     note_end(at->second, nullptr);
-    let_go(at->second.peer());
     at = visitors_.erase(at);
   }
 }
@@ -348,32 +322,21 @@ Bytes Daemon::metrics_for(const Peer& peer) {
 
 Bytes Daemon::welcome() { return encode_frame(FrameType::welcome, encode(welcome_of(limits_))); }
 
-// The visitor counts as a connection, which its client goes on to be.
-void Daemon::give_rings(Descriptor socket, const Peer& peer) {
-  try {
-    const Welcome sizes = ring_sizes(limits_);
-    const Descriptor memory = make_ring_file(sizes);
-    epoll_ctl(poll_.get(), EPOLL_CTL_DEL, socket.get(), nullptr);
-    const auto connection = std::make_shared<RingConnection>(std::move(socket), peer, limits_, sizes,
-                                                             memory.get(), shared_.counters);
-    send_welcome(connection->socket(), sizes, memory.get());
-    hand_over(connection);
-  } catch (...) {
-    let_go(peer);
-    throw;
-  }
+void Daemon::give_rings(Descriptor socket, const Peer& peer, Place place) {
+  const Welcome sizes = ring_sizes(limits_);
+  const Descriptor memory = make_ring_file(sizes);
+  epoll_ctl(poll_.get(), EPOLL_CTL_DEL, socket.get(), nullptr);
+  const auto connection = std::make_shared<RingConnection>(std::move(socket), peer, std::move(place), limits_,
+                                                           sizes, memory.get(), shared_.counters);
+  send_welcome(connection->socket(), sizes, memory.get());
+  hand_over(connection);
 }
 
 void Daemon::give_stream(std::unique_ptr<TlsStream> stream, std::shared_ptr<const TlsContext> context,
-                         const Peer& peer) {
-  try {
-    epoll_ctl(poll_.get(), EPOLL_CTL_DEL, stream->socket(), nullptr);
-    hand_over(std::make_shared<StreamConnection>(std::move(stream), std::move(context), peer, limits_,
-                                                 shared_.generation, shared_.counters));
-  } catch (...) {
-    let_go(peer);
-    throw;
-  }
+                         const Peer& peer, Place place) {
+  epoll_ctl(poll_.get(), EPOLL_CTL_DEL, stream->socket(), nullptr);
+  hand_over(std::make_shared<StreamConnection>(std::move(stream), std::move(context), peer, std::move(place),
+                                               limits_, shared_.generation, shared_.counters));
 }
 
 void Daemon::hand_over(std::shared_ptr<Connection> connection) {

@@ -2,9 +2,8 @@
 // The daemon: its socket, its visitors, its readers, and the change of generations.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -37,23 +36,21 @@ class Daemon final : private Visitor::Host {
   Bytes keys_for(const Peer& peer) override;
   Bytes metrics_for(const Peer& peer) override;
   Bytes welcome() override;
-  bool recognise(const Peer& before, const Peer& now) override;
-  void give_rings(Descriptor socket, const Peer& peer) override;
+  Place recognise(const Peer& peer) override;
+  void give_rings(Descriptor socket, const Peer& peer, Place place) override;
   void give_stream(std::unique_ptr<TlsStream> stream, std::shared_ptr<const TlsContext> context,
-                   const Peer& peer) override;
+                   const Peer& peer, Place place) override;
 
   void listen_on(const std::string& path);
   void listen_on_tcp(const Config& config);
   void accept_all(const Descriptor& listener);
   void admit(Descriptor socket, bool is_remote);
+  void make_room(const Peer& newcomer);
   void refuse(int socket, bool is_remote);
-  [[nodiscard]] std::size_t& total_of(const Peer& peer);
-  [[nodiscard]] bool count(const Peer& peer);
   void hand_over(std::shared_ptr<Connection> connection);
   void note_end(const Visitor& visitor, const char* error);
   void advance(int socket);
   void watch(int file, unsigned events, bool known) const;
-  void let_go(const Peer& peer);
   void end_overdue();
   void load_again();
   void retire();
@@ -61,17 +58,15 @@ class Daemon final : private Visitor::Host {
   [[nodiscard]] int wait_ms() const;
 
   const std::string config_path_;
+  std::optional<Accounts> accounts_;  ///< before all that has places
   Shared shared_;
   Limits limits_{};
   Descriptor poll_, listener_, tcp_listener_, nudge_;
   std::atomic<bool> stopping_{false}, reloading_{false};
   std::unordered_map<int, Visitor> visitors_;  ///< by socket
-  std::mutex counting_;
-  std::map<std::string, std::size_t> connections_;  ///< by Peer::principal: visitors, and those with requests
-  std::size_t all_connections_ = 0;                 ///< of peers that are known
-  std::size_t strangers_ = 0;  ///< connections of addresses whose certificate is not yet known
   std::vector<std::shared_ptr<const Generation>> retired_;
-  Clock::time_point next_report_, next_handshake_line_{};
+  Clock::time_point next_report_;
+  LimitedLog handshake_log_;
   std::vector<std::unique_ptr<Reader>> readers_;
   std::size_t next_reader_ = 0;
   unsigned socket_mode_ = 0;
@@ -79,7 +74,6 @@ class Daemon final : private Visitor::Host {
   bool is_cpu_alone_ = false, has_tokens_ = false;
   std::chrono::milliseconds visit_of_remote_{};  ///< of those of TCP
   std::string socket_path_;
-  std::size_t max_connections_ = 0, max_connections_per_user_ = 0;
 };
 
 }  // namespace manymod::signd

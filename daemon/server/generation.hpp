@@ -25,8 +25,6 @@ namespace manymod::signd {
 enum class Family : std::uint8_t { rsa, ecdsa, eddsa, exchange };
 inline constexpr std::size_t kFamilies = 4;
 inline constexpr std::uint32_t kNoKey = UINT32_MAX;
-/// In bytes: DER of a signature on P-521 has 141, EdDSA's 114.
-inline constexpr std::uint32_t kLongestEcResult = 160;
 
 /// A key as requests find it.
 struct ServedKey {

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace manymod::signd {
 
@@ -18,6 +19,24 @@ void log_line(Level level, std::string_view text) noexcept {
     static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
   } catch (...) {  // NOLINT(bugprone-empty-catch): without memory there is no line
   }
+}
+
+std::optional<std::uint64_t> LimitedLog::due(Clock::time_point now) {
+  const std::scoped_lock lock(mutex_);
+  if (now < next_) {
+    ++left_out_;
+    return std::nullopt;
+  }
+  next_ = now + std::chrono::seconds(1);
+  return std::exchange(left_out_, 0);
+}
+
+void LimitedLog::line(Level level, const std::string& text) {
+  const auto left_out = due(Clock::now());
+  if (!left_out) return;
+  log_line(level, *left_out == 0
+                      ? text
+                      : text + " (" + std::to_string(*left_out) + " such lines were left out before)");
 }
 
 std::string audit_name(const std::string& principal) {

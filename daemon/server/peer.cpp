@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -89,6 +91,17 @@ std::vector<std::string> names_of(const X509* certificate) {
   return names;
 }
 
+// The part of an address that its host cannot choose as it likes: of IPv6 the first 64 bits (RFC
+// 4291, 2.5.4). Addresses of IPv4 in those of IPv6 are all of one network, but not of one host.
+std::string network_of(const std::string& address) {
+  in6_addr bytes{};
+  const std::string number = address.substr(0, address.find('%'));
+  if (inet_pton(AF_INET6, number.c_str(), &bytes) != 1 || IN6_IS_ADDR_V4MAPPED(&bytes)) return address;
+  std::fill(std::begin(bytes.s6_addr) + 8, std::end(bytes.s6_addr), std::uint8_t{0});
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  return std::string(inet_ntop(AF_INET6, &bytes, text.data(), text.size())) + "/64";
+}
+
 }  // namespace
 
 std::string normal_name(const std::string& name) {
@@ -115,7 +128,7 @@ Peer peer_of_process(int socket) {
 
 Peer peer_of_address(const std::string& address) {
   Peer peer;
-  peer.principal = "address=" + address;
+  peer.principal = "address=" + network_of(address);
   peer.is_remote = true;
   peer.address = address;
   return peer;

@@ -15,7 +15,7 @@ namespace manymod::signd {
 struct Peer {
   /// What limits, logs and metrics know it by: "user=33", "peer=CN=web1,O=Example" (the certificate's subject
   /// by RFC 2253; the first of its names if that is empty), and before its certificate is known
-  /// "address=192.0.2.7".
+  /// "address=192.0.2.7"; of IPv6 "address=2001:db8::/64", as a host has all addresses of its network.
   std::string principal;
   bool is_remote = false;
   // Of a process.
@@ -29,7 +29,7 @@ struct Peer {
       names;  ///< its subjectAltName: "dns:web1.example.org", "uri:..", "email:..", "ip:.."
 
   /// Whether nothing but its address is known.
-  [[nodiscard]] bool is_stranger() const { return is_remote && subject.empty() && names.empty(); }
+  [[nodiscard]] bool is_stranger() const { return principal.starts_with("address="); }
 };
 
 /// @throws std::system_error

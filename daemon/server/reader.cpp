@@ -32,9 +32,8 @@ void watch(int poll, int file, std::uint32_t events, void* user) {
 
 }  // namespace
 
-Reader::Reader(Shared& shared, std::function<void(const Peer&)> gone)
+Reader::Reader(Shared& shared)
     : shared_(shared),
-      gone_(std::move(gone)),
       poll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       nudge_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
   watch(poll_.get(), nudge_.get(), EPOLLIN, nullptr);
@@ -89,7 +88,6 @@ void Reader::join_new() {
     joining.swap(new_);
   }
   for (std::shared_ptr<Connection>& connection : joining) {
-    const Peer peer = connection->peer();
     try {
       auto client = std::make_unique<Client>(Client{std::move(connection)});
       const Connection& joined = *client->connection;
@@ -97,7 +95,6 @@ void Reader::join_new() {
       clients_.push_back(std::move(client));
     } catch (const std::exception& error) {  // no memory
       log_line(Level::error, error.what());
-      gone_(peer);
     }
   }
 }
@@ -137,13 +134,12 @@ void Reader::sweep_all() {
 }
 
 void Reader::drop(Client& client, const char* why) {
-  const Peer& peer = client.connection->peer();
   if (why != nullptr) {
-    log_line(Level::warning, name_of(peer) + " is disconnected: " + why);
+    shared_.connection_log.line(Level::warning,
+                                name_of(client.connection->peer()) + " is disconnected: " + why);
   }
   epoll_ctl(poll_.get(), EPOLL_CTL_DEL, client.connection->socket(), nullptr);
   shutdown(client.connection->socket(), SHUT_RDWR);  // answers under way may still hold the connection
-  gone_(peer);
   client.connection.reset();
   client.awake = false;
 }
@@ -192,7 +188,7 @@ void Reader::handle(const RequestHeader& header, ByteSpan input, Clock::time_poi
 // Status::ok: the request is in a group. All that is asked here of the header is of this process's copy.
 Status Reader::group_up(const RequestHeader& header, ByteSpan input, Clock::time_point now) {
   const Config& config = generation_->config();
-  if (!connection_->bucket.take(now, config.rate, config.burst)) return Status::busy;
+  if (!connection_->may_ask(now, config.rate, config.burst)) return Status::busy;
   const ServedKey* const key = generation_->find(header.key);
   if (key == nullptr) return Status::unknown_key;
   const Operation operation = header.scheme.operation;

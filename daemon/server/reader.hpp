@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -13,6 +12,7 @@
 #include "server/counters.hpp"
 #include "server/generation.hpp"
 #include "server/group.hpp"
+#include "server/log.hpp"
 
 namespace manymod::signd {
 
@@ -21,12 +21,12 @@ struct Shared {
   CurrentGeneration generation;
   Counters counters;
   UseLog uses;
+  LimitedLog connection_log;  ///< what ends, or is not made
 };
 
 class Reader {
  public:
-  /// @param gone called on the reader's thread with a client whose connection has ended
-  Reader(Shared& shared, std::function<void(const Peer&)> gone);
+  explicit Reader(Shared& shared);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -60,7 +60,6 @@ class Reader {
   void drop(Client& client, const char* why);
 
   Shared& shared_;
-  const std::function<void(const Peer&)> gone_;
   Descriptor poll_, nudge_;
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;

@@ -39,9 +39,9 @@ Descriptor make_ring_file(const Welcome& sizes) {
   return file;
 }
 
-RingConnection::RingConnection(Descriptor socket, Peer peer, const Limits& limits, const Welcome& sizes,
-                               int memory, Counters& counters)
-    : Connection(std::move(peer), limits, counters),
+RingConnection::RingConnection(Descriptor socket, Peer peer, Place place, const Limits& limits,
+                               const Welcome& sizes, int memory, Counters& counters)
+    : Connection(std::move(peer), std::move(place), limits, counters),
       socket_(std::move(socket)),
       memory_(memory, sizes.request_bytes, sizes.answer_bytes),
       requests_(memory_.words(), memory_.requests(), limits.max_input),

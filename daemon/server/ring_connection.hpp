@@ -13,8 +13,8 @@ class RingConnection final : public Connection {
  public:
   /// @param memory a sealed file of RingMemory::file_bytes(); it is mapped
   /// @throws std::system_error
-  RingConnection(Descriptor socket, Peer peer, const Limits& limits, const Welcome& sizes, int memory,
-                 Counters& counters);
+  RingConnection(Descriptor socket, Peer peer, Place place, const Limits& limits, const Welcome& sizes,
+                 int memory, Counters& counters);
 
   [[nodiscard]] int socket() const override { return socket_.get(); }
   [[nodiscard]] std::uint32_t events() const override { return EPOLLIN; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/sandbox.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
@@ -19,6 +20,7 @@ struct Release {
   void operator()(void* filter) const { seccomp_release(filter); }
 };
 
+using Conditions = std::initializer_list<scmp_arg_cmp>;
 // Conditions on an argument, by its number.
 scmp_arg_cmp is_equal(unsigned argument, scmp_datum_t value) { return {argument, SCMP_CMP_EQ, value, 0}; }
 scmp_arg_cmp has_bits(unsigned argument, scmp_datum_t mask, scmp_datum_t value) {
@@ -32,9 +34,10 @@ class Filter {
 
   void allow(std::initializer_list<const char*> calls) { add_all(SCMP_ACT_ALLOW, calls); }
   void kill(std::initializer_list<const char*> calls) { add_all(SCMP_ACT_KILL_PROCESS, calls); }
-  void allow_if(const char* call, scmp_arg_cmp condition) { add(SCMP_ACT_ALLOW, call, &condition); }
-  void kill_if(const char* call, scmp_arg_cmp condition) { add(SCMP_ACT_KILL_PROCESS, call, &condition); }
-  void is_not_there(const char* call) { add(SCMP_ACT_ERRNO(ENOSYS), call, nullptr); }
+  /// Where all conditions hold.
+  void allow_if(const char* call, Conditions conditions) { add(SCMP_ACT_ALLOW, call, conditions); }
+  void kill_if(const char* call, Conditions conditions) { add(SCMP_ACT_KILL_PROCESS, call, conditions); }
+  void is_not_there(const char* call) { add(SCMP_ACT_ERRNO(ENOSYS), call, {}); }
   /// All threads get it, or none.
   bool load() {
     return good_ && seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
@@ -43,13 +46,13 @@ class Filter {
 
  private:
   void add_all(std::uint32_t action, std::initializer_list<const char*> calls) {
-    for (const char* const call : calls) add(action, call, nullptr);
+    for (const char* const call : calls) add(action, call, {});
   }
-  void add(std::uint32_t action, const char* call, const scmp_arg_cmp* condition) {
+  void add(std::uint32_t action, const char* call, Conditions conditions) {
     const int number = seccomp_syscall_resolve_name(call);
     if (!good_ || number == __NR_SCMP_ERROR) return;
-    const unsigned conditions = condition == nullptr ? 0 : 1;
-    const int error = seccomp_rule_add_array(filter_.get(), action, number, conditions, condition);
+    const int error = seccomp_rule_add_array(filter_.get(), action, number,
+                                             static_cast<unsigned>(conditions.size()), conditions.begin());
     good_ = error == 0 || error == -EDOM;  // EDOM: not of this architecture
   }
 
@@ -58,12 +61,23 @@ class Filter {
 };
 
 void allow_files(Filter& filter) {
-  filter.allow({"read",     "write",      "readv",      "writev",     "pread64",   "pwrite64",
-                "close",    "lseek",      "fstat",      "newfstatat", "statx",     "stat",
-                "lstat",    "openat",     "open",       "access",     "faccessat", "faccessat2",
-                "readlink", "readlinkat", "getdents64", "unlink",     "unlinkat",  "rename",
-                "renameat", "renameat2",  "fcntl",      "dup",        "ftruncate", "memfd_create",
-                "getcwd",   "fadvise64",  "statfs",     "fstatfs"});
+  filter.allow({"read",      "write",      "readv",      "writev",     "pread64",      "pwrite64",
+                "close",     "lseek",      "fstat",      "newfstatat", "statx",        "stat",
+                "lstat",     "openat",     "open",       "access",     "faccessat",    "faccessat2",
+                "readlink",  "readlinkat", "getdents64", "unlink",     "unlinkat",     "rename",
+                "renameat",  "renameat2",  "dup",        "ftruncate",  "memfd_create", "getcwd",
+                "fadvise64", "statfs",     "fstatfs"});
+}
+
+// A process can have the kernel signal another one when a descriptor is ready, or a lease or a folder
+// changes: the commands that set that are left out (F_SETOWN, F_SETSIG, F_SETLEASE, F_NOTIFY, .., O_ASYNC).
+// Modules of tokens lock files.
+void allow_file_control(Filter& filter) {
+  for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_ADD_SEALS, F_GET_SEALS,
+                            F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW}) {
+    filter.allow_if("fcntl", {is_equal(1, static_cast<scmp_datum_t>(command))});
+  }
+  filter.allow_if("fcntl", {is_equal(1, F_SETFL), has_bits(2, O_ASYNC, 0)});
 }
 
 void allow_threads(Filter& filter) {
@@ -108,11 +122,11 @@ void allow_threads(Filter& filter) {
                 "time"});
   // A filter cannot read the flags of clone3: glibc then uses clone.
   filter.is_not_there("clone3");
-  filter.allow_if("clone", has_bits(0, CLONE_THREAD, CLONE_THREAD));
-  filter.kill_if("clone", has_bits(0, CLONE_THREAD, 0));
-  filter.allow_if("tgkill", is_equal(0, static_cast<scmp_datum_t>(getpid())));
-  filter.allow_if("prctl", is_equal(0, PR_SET_NAME));
-  filter.allow_if("prlimit64", is_equal(0, 0));
+  filter.allow_if("clone", {has_bits(0, CLONE_THREAD, CLONE_THREAD)});
+  filter.kill_if("clone", {has_bits(0, CLONE_THREAD, 0)});
+  filter.allow_if("tgkill", {is_equal(0, static_cast<scmp_datum_t>(getpid()))});
+  filter.allow_if("prctl", {is_equal(0, PR_SET_NAME)});
+  filter.allow_if("prlimit64", {is_equal(0, 0)});
 }
 
 void allow_sockets(Filter& filter) {
@@ -121,7 +135,7 @@ void allow_sockets(Filter& filter) {
                 "pipe2",     "getsockopt", "setsockopt",  "getsockname",  "getpeername", "epoll_create1",
                 "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "eventfd2"});
   // New connections to the services that resolve the names of users; listeners were made before.
-  filter.allow_if("socket", is_equal(0, AF_UNIX));
+  filter.allow_if("socket", {is_equal(0, AF_UNIX)});
 }
 
 // What is executable was so when the filter was closed. Where modules may be loaded any file can be mapped to
@@ -130,18 +144,18 @@ void allow_memory(Filter& filter, const SandboxNeeds& needs) {
   filter.allow({"munmap", "mremap", "madvise", "brk", "mlock", "mlock2", "munlock", "mincore", "getrandom",
                 "uname", "sysinfo", "getrusage", "getrlimit"});
   if (needs.drivers) return filter.allow({"mmap", "mprotect"});
-  filter.allow_if("mmap", has_bits(2, PROT_EXEC, 0));
-  filter.allow_if("mprotect", has_bits(2, PROT_EXEC, 0));
-  if (needs.modules) filter.allow_if("mmap", has_bits(2, PROT_WRITE | PROT_EXEC, PROT_EXEC));
+  filter.allow_if("mmap", {has_bits(2, PROT_EXEC, 0)});
+  filter.allow_if("mprotect", {has_bits(2, PROT_EXEC, 0)});
+  if (needs.modules) filter.allow_if("mmap", {has_bits(2, PROT_WRITE | PROT_EXEC, PROT_EXEC)});
 }
 
 // What the drivers of CUDA and OpenCL do besides.
 void allow_drivers(Filter& filter) {
-  filter.allow({"ioctl",      "set_mempolicy", "get_mempolicy",      "mbind",          "move_pages",
-                "arch_prctl", "mlockall",      "sched_setscheduler", "timerfd_create", "timerfd_settime",
-                "bind",       "listen",        "socketpair",         "mkdir",          "mkdirat",
-                "flock",      "fallocate",     "getxattr",           "shmget",         "shmat",
-                "shmdt",      "shmctl"});
+  filter.allow({"ioctl",           "fcntl",      "set_mempolicy", "get_mempolicy",      "mbind",
+                "move_pages",      "arch_prctl", "mlockall",      "sched_setscheduler", "timerfd_create",
+                "timerfd_settime", "bind",       "listen",        "socketpair",         "mkdir",
+                "mkdirat",         "flock",      "fallocate",     "getxattr",           "shmget",
+                "shmat",           "shmdt",      "shmctl"});
 }
 
 void kill_attackers(Filter& filter) {
@@ -187,6 +201,7 @@ void kill_attackers(Filter& filter) {
 Sandbox close_sandbox(const SandboxNeeds& needs) noexcept {
   Filter filter;
   allow_files(filter);
+  allow_file_control(filter);
   allow_threads(filter);
   allow_sockets(filter);
   allow_memory(filter, needs);

@@ -9,9 +9,10 @@
 namespace manymod::signd {
 
 StreamConnection::StreamConnection(std::unique_ptr<TlsStream> stream,
-                                   std::shared_ptr<const TlsContext> context, Peer peer, const Limits& limits,
-                                   const CurrentGeneration& generation, Counters& counters)
-    : Connection(std::move(peer), limits, counters),
+                                   std::shared_ptr<const TlsContext> context, Peer peer, Place place,
+                                   const Limits& limits, const CurrentGeneration& generation,
+                                   Counters& counters)
+    : Connection(std::move(peer), std::move(place), limits, counters),
       context_(std::move(context)),
       stream_(std::move(stream)),
       generation_(generation),

@@ -21,7 +21,8 @@ class StreamConnection final : public Connection {
   /// @param stream established, with the context's TLS; nothing was received after the hello
   /// @param generation whose TLS and limits hold, at any time
   StreamConnection(std::unique_ptr<TlsStream> stream, std::shared_ptr<const TlsContext> context, Peer peer,
-                   const Limits& limits, const CurrentGeneration& generation, Counters& counters);
+                   Place place, const Limits& limits, const CurrentGeneration& generation,
+                   Counters& counters);
 
   [[nodiscard]] int socket() const override { return stream_->socket(); }
   [[nodiscard]] std::uint32_t events() const override { return EPOLLIN | EPOLLOUT | EPOLLET; }

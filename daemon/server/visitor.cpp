@@ -104,8 +104,10 @@ void Visitor::greet(const Frame& frame, Host& host) {
   const Hello hello = decode_hello(frame.body);
   if (remote_) {
     const Peer known = peer_of_certificate(peer_.address, remote_->certificate());
-    if (!host.recognise(peer_, known)) return refuse("there are too many connections");
+    Place place = host.recognise(known);
+    if (!place) return refuse("there are too many connections");
     peer_ = known;
+    place_ = std::move(place);
   }
   greeted_ = true;
   if (hello.first_version > kVersion || hello.last_version < kVersion) {
@@ -122,9 +124,9 @@ void Visitor::begin_requests(const Hello& hello, Host& host) {
   if (hello.stream != (remote_ != nullptr)) throw ProtocolError("rings by TLS, or a stream without it");
   has_requests_ = true;
   if (remote_) {
-    host.give_stream(std::move(remote_), std::move(context_), peer_);
+    host.give_stream(std::move(remote_), std::move(context_), peer_, std::move(place_));
   } else {
-    host.give_rings(local_->release(), peer_);
+    host.give_rings(local_->release(), peer_, std::move(place_));
   }
 }
 

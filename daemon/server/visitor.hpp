@@ -8,6 +8,7 @@
 
 #include "common/descriptor.hpp"
 #include "protocol/frame.hpp"
+#include "server/accounts.hpp"
 #include "server/peer.hpp"
 #include "transport/tls.hpp"
 
@@ -23,23 +24,28 @@ class Visitor {
     virtual Bytes keys_for(const Peer& peer) = 0;
     virtual Bytes metrics_for(const Peer& peer) = 0;
     virtual Bytes welcome() = 0;
-    /// A peer of TLS has shown its certificate: whether there is room for one more connection of its.
-    virtual bool recognise(const Peer& before, const Peer& now) = 0;
+    /// A peer of TLS has shown its certificate. @return its place, instead of that of its address, or null
+    virtual Place recognise(const Peer& peer) = 0;
     /// Make a connection with requests, and send its welcome. The visitor is then done.
-    virtual void give_rings(Descriptor socket, const Peer& peer) = 0;
+    virtual void give_rings(Descriptor socket, const Peer& peer, Place place) = 0;
     virtual void give_stream(std::unique_ptr<TlsStream> stream, std::shared_ptr<const TlsContext> context,
-                             const Peer& peer) = 0;
+                             const Peer& peer, Place place) = 0;
   };
   enum class Next { read, write, close };
 
   /// By the Unix socket.
-  Visitor(Descriptor socket, Peer peer, Clock::time_point until)
-      : local_(std::make_unique<SocketStream>(std::move(socket))), peer_(std::move(peer)), until_(until) {}
+  Visitor(Descriptor socket, Peer peer, Place place, Clock::time_point until)
+      : local_(std::make_unique<SocketStream>(std::move(socket))),
+        peer_(std::move(peer)),
+        place_(std::move(place)),
+        until_(until) {}
   /// By TLS, whose handshake is still to come.
-  Visitor(Descriptor socket, std::shared_ptr<const TlsContext> context, Peer peer, Clock::time_point until)
+  Visitor(Descriptor socket, std::shared_ptr<const TlsContext> context, Peer peer, Place place,
+          Clock::time_point until)
       : context_(std::move(context)),
         remote_(std::make_unique<TlsStream>(*context_, std::move(socket))),
         peer_(std::move(peer)),
+        place_(std::move(place)),
         until_(until) {}
 
   /// Do what can be done. @return what to wait for; `close`: it is done. Its socket may then be gone.
@@ -48,8 +54,6 @@ class Visitor {
   [[nodiscard]] const Peer& peer() const { return peer_; }
   /// When it has had its time.
   [[nodiscard]] Clock::time_point until() const { return until_; }
-  /// Whether its connection goes on elsewhere.
-  [[nodiscard]] bool has_requests() const { return has_requests_; }
   /// Why a handshake failed; "" if it did not.
   [[nodiscard]] std::string failed_handshake() const;
 
@@ -67,6 +71,7 @@ class Visitor {
   std::unique_ptr<SocketStream> local_;        ///< or
   std::unique_ptr<TlsStream> remote_;
   Peer peer_;
+  Place place_;
   static constexpr unsigned kMostQuestions = 256;
   unsigned questions_ = 0;
   Clock::time_point until_;

@@ -135,23 +135,22 @@ std::size_t Service::withdraw(Lock&, Submission& submission) {
   return requests;
 }
 
-std::vector<Service::Part> Service::withdraw_all(Lock& lock) {
-  std::vector<Part> parts;
-  for (Channel& channel : channels_) parts.reserve(parts.size() + channel.queue.size());
+// Nothing here needs memory: what closes a service must not fail.
+void Service::withdraw_all(Lock&) noexcept {
   for (Channel& channel : channels_) {
-    for (const std::shared_ptr<Submission>& submission : channel.queue) {
-      const std::size_t requests = withdraw(lock, *submission);
-      if (requests != 0) parts.push_back({submission, submission->count() - requests, submission->count()});
-    }
-    channel.queue.clear();
+    channel.queue.swap(channel.withdrawn);
+    channel.waiting = 0;
   }
-  return parts;
+  statistics_.cancelled += waiting_;
+  waiting_ = 0;
+  withdrawn_ = true;
 }
 
 std::size_t Service::cancel(const std::shared_ptr<Submission>& submission) {
   std::size_t requests = 0;
   {
     Lock lock(mutex_);
+    if (withdrawn_) return 0;
     requests = withdraw(lock, *submission);
     statistics_.cancelled += requests;
     leave_room(lock);
@@ -185,15 +184,22 @@ void Service::note_end(Lock&) {
 
 void Service::stop(bool drain) {
   Lock lock(mutex_);
-  std::vector<Part> dropped;
-  if (!drain) dropped = withdraw_all(lock);
-  for (const Part& part : dropped) statistics_.cancelled += part.end - part.begin;
   closed_ = true;
+  const bool withdraws = !drain && !withdrawn_;
+  if (withdraws) withdraw_all(lock);
   company_.notify_all();
   room_.notify_all();
   note_end(lock);
   lock.unlock();
-  answer_unbegun(dropped, MM_ITEM_NOT_COMPUTED);
+  if (!withdraws) return;
+  // What was taken away is this thread's alone, without the lock.
+  for (Channel& channel : channels_) {
+    for (; !channel.withdrawn.empty(); channel.withdrawn.pop_front()) {
+      const std::shared_ptr<Submission>& submission = channel.withdrawn.front();
+      const Part part{submission, submission->begun, submission->count()};
+      if (submission->waiting() != 0) answer_unbegun({&part, 1}, MM_ITEM_NOT_COMPUTED);
+    }
+  }
 }
 
 bool Service::close(bool drain) {

@@ -87,8 +87,9 @@ class Service : public std::enable_shared_from_this<Service> {
         : operation(std::move(computed)), pace(concurrent) {}
     const std::unique_ptr<const Operation> operation;
     Pace pace;
-    std::deque<std::shared_ptr<Submission>> queue;  ///< some may have no waiting requests any more
-    std::size_t waiting = 0;                        ///< requests
+    std::deque<std::shared_ptr<Submission>> queue;      ///< some may have no waiting requests any more
+    std::deque<std::shared_ptr<Submission>> withdrawn;  ///< the queue, once stop() has taken it away
+    std::size_t waiting = 0;                            ///< requests
     std::atomic<std::size_t> unanswered = 0;  ///< requests of batches; not under the lock, as answers are not
   };
   /// Requests `begin` to `end` - 1 of a submission.
@@ -114,7 +115,7 @@ class Service : public std::enable_shared_from_this<Service> {
   void accept(Lock&, Submission& submission, Channel& channel);
   void note_expiry(Lock&, const Submission& submission);
   [[nodiscard]] std::size_t withdraw(Lock&, Submission& submission);
-  [[nodiscard]] std::vector<Part> withdraw_all(Lock& lock);
+  void withdraw_all(Lock&) noexcept;
   void answer_unbegun(std::span<const Part> parts, mm_status status) const noexcept;
   void leave_room(Lock&);
   void note_end(Lock&);
@@ -151,6 +152,7 @@ class Service : public std::enable_shared_from_this<Service> {
   bool holding_ = false;    ///< the gatherer waits for more requests
   bool watching_ = false;   ///< the thread for expiries runs
   bool closed_ = false;
+  bool withdrawn_ = false;  ///< what waited was taken away, and is answered by the thread that took it
   Clock::time_point next_expiry_ = Clock::time_point::max();
   Statistics statistics_;
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients of other hosts, by TLS: who is let in, what they get, and those that do not keep to the rules.
+#include <arpa/inet.h>
 #include <openssl/rsa.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "client/link.hpp"
@@ -41,9 +43,10 @@ class SigndRemote : public testing::Test {
     return remote_settings(folder_, daemon.address(), file);
   }
   /// What a client with this certificate gets of the key "rsa".
-  [[nodiscard]] Status status_for(const RunningDaemon& daemon, const std::string& file = "web") const {
+  [[nodiscard]] Status status_for(const RunningDaemon& daemon, const std::string& file = "web",
+                                  std::chrono::milliseconds patience = 100ms) const {
     Settings own = settings(daemon, file);
-    own.patience = 100ms;
+    own.patience = patience;
     return Client(own).call(request_for("rsa", kPss, kDigest)).status;
   }
   [[nodiscard]] std::string read(const std::string& name) const {
@@ -261,8 +264,56 @@ TEST_F(SigndRemote, LimitsTheConnectionsOfACertificate) {
   EXPECT_EQ(status_for(daemon, "mail"), Status::ok);
 }
 
+TEST_F(SigndRemote, LimitsTheRateOfACertificate) {
+  configure_remote("peers = *");
+  std::ofstream(folder_.at("signd.conf"), std::ios::app) << "[daemon]\nrate = 0.001\nburst = 1\n";
+  ca_.issue("mail", {"mail", "DNS:mail.example.org"});
+  const RunningDaemon daemon(folder_);
+  EXPECT_EQ(status_for(daemon, "web", 10s), Status::ok);
+  EXPECT_EQ(status_for(daemon, "web", 10s), Status::busy);
+  EXPECT_EQ(status_for(daemon, "mail", 10s), Status::ok);
+}
+
+/// Connect from an address of this machine, and say nothing.
+Descriptor stranger(const Endpoint& daemon, const std::string& from) {
+  Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  inet_pton(AF_INET, from.c_str(), &address.sin_addr);
+  EXPECT_EQ(bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  inet_pton(AF_INET, daemon.host.c_str(), &address.sin_addr);
+  address.sin_port = htons(static_cast<in_port_t>(std::stoi(daemon.port)));
+  EXPECT_EQ(connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return made;
+}
+
+TEST_F(SigndRemote, StrangersKeepNobodyOut) {
+  configure_remote("peers = *", "stall_ms = 60000");
+  std::ofstream(folder_.at("signd.conf"), std::ios::app) << "[daemon]\nmax_connections = 512\n";
+  const RunningDaemon daemon(folder_);
+  const Endpoint endpoint = *tcp_endpoint(daemon.address());
+  constexpr std::size_t kStrangers = 512 / 4;
+  const auto left = [](const std::vector<Descriptor>& strangers) {
+    return std::ranges::count_if(strangers, [](const Descriptor& socket) { return !ends(socket.get()); });
+  };
+  // One address has its own few places, and its last ones.
+  std::vector<Descriptor> alike, different;
+  while (alike.size() < kStrangers + 10) alike.push_back(stranger(endpoint, "127.0.0.2"));
+  EXPECT_EQ(status_for(daemon, "web", 10s), Status::ok);
+  EXPECT_TRUE(eventually([&] { return left(alike) == Accounts::kFewest; }));
+  EXPECT_FALSE(ends(alike.back().get()));
+  // Many addresses have all of the places, but the newcomer has that of the oldest.
+  while (different.size() < kStrangers) {
+    different.push_back(stranger(endpoint, "127.0.1." + std::to_string(1 + different.size())));
+  }
+  EXPECT_EQ(status_for(daemon, "web", 10s), Status::ok);
+  EXPECT_TRUE(eventually([&] { return left(alike) == 0; }));
+  EXPECT_TRUE(ends(different.front().get()));
+  EXPECT_FALSE(ends(different.back().get()));
+}
+
 TEST_F(SigndRemote, ServesManyClients) {
-  configure_remote("peers = *", "", 0);
+  configure_remote("peers = *", "stall_ms = 60000");
   const RunningDaemon daemon(folder_);
   constexpr int kClients = 12, kRequests = 20;
   std::atomic<int> good = 0;

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 
@@ -117,6 +118,11 @@ TEST_F(SigndRobustness, SaysWhatIsWrongWithAConfiguration) {
             std::string::npos);
   EXPECT_NE(refused("[key.a]\nfile = rsa.pem\n[key.b]\nfile = rsa.pem\n").find("another section"),
             std::string::npos);
+  // Clients refuse rings of more than 64 MiB.
+  EXPECT_EQ(refused("[daemon]\nmax_outstanding = 65536\nmax_key_bits = 4096\n"), "");
+  EXPECT_NE(
+      refused("[daemon]\nmax_outstanding = 65536\nmax_key_bits = 8192\n").find("need a ring of 134217728"),
+      std::string::npos);
 }
 
 TEST_F(SigndRobustness, RefusesWhatItsQueueCannotTake) {
@@ -143,7 +149,49 @@ TEST_F(SigndRobustness, LimitsTheRateOfAClient) {
   Client client(settings_of(folder_));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
   EXPECT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::busy);
-  EXPECT_TRUE(serves());
+  // Another connection does not help: not beside the first, and not after it.
+  EXPECT_FALSE(serves());
+  EXPECT_FALSE(serves());
+}
+
+TEST_F(SigndRobustness, CountsConnectionsUntilTheirLastAnswer) {
+  configure(folder_, {"rsa"}, "max_connections_per_user = 2\nmax_outstanding = 2048");
+  RunningDaemon daemon(folder_);
+  const RequestHeaderBytes header = header_of(1, 32);
+  bool refused = false;
+  // A connection that is ended while its requests wait keeps its place: soon two of them have all places.
+  for (int round = 0; round < 100 && !refused; ++round) {
+    try {
+      const auto leaving = link();
+      for (int i = 0; i < 2048; ++i) ASSERT_TRUE(leaving->send(header, kDigest));
+      show(*leaving);
+      shutdown(leaving->socket(), SHUT_WR);
+      ASSERT_TRUE(is_ended(leaving->socket()));
+    } catch (const std::runtime_error&) {
+      refused = true;
+    }
+  }
+  EXPECT_TRUE(refused);
+  EXPECT_TRUE(eventually([&] { return serves(); }));
+}
+
+TEST_F(SigndRobustness, WritesFewLinesOfManyErrors) {
+  constexpr int kErrors = 300;
+  RunningDaemon daemon(folder_);
+  testing::internal::CaptureStderr();
+  const auto begin = Clock::now();
+  const Bytes nonsense(16, 0xFF);
+  for (int i = 0; i < kErrors; ++i) {
+    const int socket = connected(folder_);
+    EXPECT_EQ(send(socket, nonsense.data(), nonsense.size(), MSG_NOSIGNAL), 16);
+    EXPECT_TRUE(is_ended(socket));
+    close(socket);
+  }
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(Clock::now() - begin).count();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_LE(std::ranges::count(log, '\n'), 1 + seconds) << log;
+  EXPECT_NE(log.find("is disconnected"), std::string::npos);
+  EXPECT_EQ(metric("protocol_errors_total"), std::to_string(kErrors));
 }
 
 TEST_F(SigndRobustness, LimitsConnections) {

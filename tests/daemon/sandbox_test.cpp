@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <array>
 #include <cerrno>
 #include <functional>
 
@@ -66,6 +67,26 @@ TEST(SigndSandbox, DeniesWhatTheDaemonDoesNotNeed) {
               return open("/etc/passwd", O_RDONLY) >= 0 ? 0 : 1;
             }),
             0);
+}
+
+// The kernel signals the owner of a descriptor when it is ready, whoever that is.
+TEST(SigndSandbox, HasNoOtherProcessSignalled) {
+  NEEDS_SANDBOX;
+  const auto errors = [](int command, long argument) {
+    return WEXITSTATUS(ended([&] {
+      std::array<int, 2> pipe{};
+      if (pipe2(pipe.data(), O_CLOEXEC) != 0) return 255;
+      return fcntl(pipe[0], command, argument) < 0 ? errno : 0;
+    }));
+  };
+  EXPECT_EQ(errors(F_SETOWN, getppid()), EPERM);
+  EXPECT_EQ(errors(F_SETSIG, SIGKILL), EPERM);
+  EXPECT_EQ(errors(F_SETFL, O_ASYNC | O_NONBLOCK), EPERM);
+  EXPECT_EQ(errors(F_SETLEASE, F_RDLCK), EPERM);
+  EXPECT_EQ(errors(F_SETFL, O_NONBLOCK), 0);
+  EXPECT_EQ(errors(F_GETFL, 0), 0);
+  EXPECT_EQ(errors(F_SETFD, FD_CLOEXEC), 0);
+  EXPECT_EQ(errors(F_DUPFD_CLOEXEC, 0), 0);
 }
 
 /// Bytes that were written become a program: in memory, or in a file of memory. @return a sum of 1 and 2

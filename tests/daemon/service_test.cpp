@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What clients get from a daemon: results as libcrypto's, and refusals.
+#include <fcntl.h>
 #include <openssl/ec.h>
 #include <openssl/rsa.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 
 #include "daemon/support.hpp"
 
@@ -204,6 +207,51 @@ TEST_F(SigndService, ServesForkedChildren) {
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
   }
+}
+
+/// What a child that uses its parent's client makes of it: 0 if all is well.
+int status_of_child(const std::function<bool()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(10);
+    _exit(body() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+constexpr int kMostDescriptors = 1024;
+
+bool is_open(int number) { return fcntl(number, F_GETFD) >= 0; }
+
+int open_descriptors() {
+  int count = 0;
+  for (int number = 0; number < kMostDescriptors; ++number) count += is_open(number) ? 1 : 0;
+  return count;
+}
+
+TEST_F(SigndService, ChildrenCloseCopiesOfTheirParentsDescriptorsAlone) {
+  const auto serves = [&] { return client_->call(request_for("rsa", kPss, kDigest)).status == Status::ok; };
+  ASSERT_EQ(call("rsa", kPss, kDigest).status, Status::ok);
+  // As many as were the parent's are the child's own.
+  EXPECT_EQ(status_of_child([&] {
+              const int before = open_descriptors();
+              return serves() && open_descriptors() == before;
+            }),
+            0);
+  // Servers close what they inherit; what they open then has the numbers of the parent's.
+  for (const int files : {0, 4, 100}) {
+    EXPECT_EQ(status_of_child([&] {
+                for (int number = 3; number < kMostDescriptors; ++number) close(number);
+                std::vector<int> own(static_cast<std::size_t>(files));
+                for (int& file : own) file = open("/dev/null", O_RDONLY);
+                return serves() && std::ranges::all_of(own, is_open) && serves();
+              }),
+              0)
+        << files;
+  }
+  EXPECT_TRUE(serves());
 }
 #endif
 
