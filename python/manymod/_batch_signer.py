@@ -185,9 +185,11 @@ class BatchSigner:
         max_concurrent: int | None = None,
         full: Literal["block", "raise"] = "block",
     ) -> None:
+        if not isinstance(deadline, (int, float, np.integer, np.floating)):
+            raise TypeError(f"deadline must be a number of seconds, not {type(deadline).__name__}")
         if not 0 <= deadline < threading.TIMEOUT_MAX:
             raise ValueError(f"deadline must be a number of seconds, not {deadline}")
-        if full not in {"block", "raise"}:
+        if full not in ("block", "raise"):
             raise ValueError(f"full must be 'block' or 'raise', not {full!r}")
         self._scheme = scheme
         self._block = full == "block"
@@ -323,6 +325,8 @@ class BatchSigner:
     def _checked_index(self, message: Buffer, key: int) -> int:
         if not isinstance(message, (bytes, bytearray, memoryview)):
             raise TypeError(f"message must be bytes, not {type(message).__name__}")
+        if isinstance(key, bool):  # which would be key 0 or 1, as True is 1
+            raise TypeError("key must be an integer, not a bool")
         index = checked_integer("key", key)
         if not 0 <= index < self._scheme.keys:
             raise ValueError(f"key {index}: the ring has {self._scheme.keys} keys")

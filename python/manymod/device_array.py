@@ -117,12 +117,13 @@ class DeviceArray:
         return to_device, (self.numpy(), self.device)
 
 
-def _device_index(device: str) -> int:
+def _device_index(device: str, others: str = "") -> int:
+    """K of ``"cuda:K"``; `others` are the names, for messages, that the caller takes besides."""
     if not isinstance(device, str):
         raise TypeError(f"device must be a str, not {type(device).__name__}")
     found = re.fullmatch(r"cuda(?::([0-9]{1,9}))?", device)
     if found is None:
-        raise DeviceError(f"device must be 'cuda:K', not {device!r}")
+        raise DeviceError(f"device must be {others}'cuda:K', not {device!r}")
     return int(found[1] or 0)
 
 

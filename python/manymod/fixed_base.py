@@ -24,6 +24,7 @@ from manymod.plan import (
     checked_errors,
     checked_integer,
     checked_items,
+    checked_secret,
     checked_threads,
 )
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["FixedBase"]
+
+#: The longest exponents of a comb (`mm_fixed_base_options`).
+_MAX_EXPONENT_BITS = 1 << 20
 
 
 def _restored(arguments: dict[str, Any]) -> FixedBase:
@@ -46,7 +50,7 @@ class FixedBase:
         g: the base, an integer of any size and sign.
         n: the modulus, not 0, up to 16384 bits; odd if `secret`.
         exponent_bits: exponents up to this length use the comb; by default the length of `n`. Longer ones
-            still work unless `secret`, but slower.
+            still work unless `secret`, but slower. At most 1,048,576.
         secret: constant-time in the exponents: the time depends on `exponent_bits`, rounded up
             to whole limbs of 64 bits, and exponents wider than that are refused.
         device: as in `powmod`.
@@ -54,8 +58,8 @@ class FixedBase:
         threads: as in `powmod`.
 
     Raises:
-        ValueError: if `n` is 0, too wide or, where `secret`, even.
-        TypeError: if `g` or `n` is no single integer.
+        ValueError: if `n` is 0, too wide or, where `secret`, even, or if `exponent_bits` is out of range.
+        TypeError: if `g` or `n` is no single integer, or `secret` no bool.
 
     Ctrl-C stops a long computation of the comb within a second.
 
@@ -77,6 +81,7 @@ class FixedBase:
         variant: str | None = None,
         threads: int = 0,
     ) -> None:
+        self._secret = secret = checked_secret(secret)
         base, modulus = operand("g", g), operand("n", n)
         if not isinstance(base, Scalar) or not isinstance(modulus, Scalar):
             raise TypeError("g and n must be single integers")
@@ -89,13 +94,12 @@ class FixedBase:
         self._exponent_bits = (
             modulus.bits if exponent_bits is None else checked_integer("exponent_bits", exponent_bits)
         )
-        if self._exponent_bits < 1:
-            raise ValueError(f"exponent_bits must be 1 or more, not {exponent_bits}")
+        if not 1 <= self._exponent_bits <= _MAX_EXPONENT_BITS:
+            raise ValueError(f"exponent_bits must be 1 to {_MAX_EXPONENT_BITS}, not {exponent_bits}")
         self._base = base
         self._modulus = modulus
-        self._secret = secret
         choice = checked_choice(device, variant)
-        self._options = (int(secret), self._exponent_bits, *choice, checked_threads(threads))
+        self._options = (secret, self._exponent_bits, *choice, checked_threads(threads))
         self._arguments: dict[str, Any] = {
             "g": base.value,
             "n": modulus.value,

@@ -181,7 +181,7 @@ def tuning() -> Tuning:
     return Tuning(**{**table, "notes": tuple(table["notes"].splitlines()), "rows": rows})
 
 
-def load_tuning(path: str | os.PathLike[str] | None) -> Tuning:
+def load_tuning(path: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None) -> Tuning:
     """Choose variants by a tuning file, as `manymod tune` makes it, for plans made from now on.
 
     Args:
@@ -198,8 +198,8 @@ def load_tuning(path: str | os.PathLike[str] | None) -> Tuning:
     >>> load_tuning(None).source
     ''
     """
-    name = None if path is None else os.fspath(path)
-    if name is not None and "\0" in name:
+    name = None if path is None else os.fsencode(path)
+    if name is not None and b"\0" in name:
         raise ValueError("path has a null character")
     _core.load_tuning(name)
     clear_plans()

@@ -195,7 +195,7 @@ class IntArray:
         >>> IntArray.from_bytes([b"\x01\x00", b"\xff"]).to_ints()
         [256, 255]
         """
-        if byteorder not in {"big", "little"}:
+        if byteorder not in ("big", "little"):
             raise ValueError(f"byteorder must be 'big' or 'little', not {byteorder!r}")
         refuse_mask("data", data)
         if isinstance(data, np.ndarray):
@@ -229,7 +229,7 @@ class IntArray:
         """
         refuse_mask("limbs", limbs)
         array = np.asarray(limbs)
-        if array.ndim != 2 or array.dtype.type is not np.uint64:
+        if array.ndim != 2 or array.dtype.newbyteorder("=") != np.uint64:
             raise TypeError(f"limbs must be uint64[N, L], not {array.dtype}{list(array.shape)}")
         canonical = canonical_limbs(array)
         if negative is None:
@@ -285,7 +285,7 @@ class IntArray:
         array([[1, 2],
                [0, 7]], dtype=uint8)
         """
-        if byteorder not in {"big", "little"}:
+        if byteorder not in ("big", "little"):
             raise ValueError(f"byteorder must be 'big' or 'little', not {byteorder!r}")
         if self._negative is not None and self._negative.any():
             raise OverflowError(f"item {int(self._negative.argmax())} is negative")

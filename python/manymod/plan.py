@@ -90,18 +90,36 @@ def checked_items(name: str, items: Any) -> int:
     return min(number, 1 << 32)
 
 
+def checked_secret(secret: bool) -> bool:
+    """`secret` if it is a bool: of anything else it would be a guess which timing class is meant."""
+    if not isinstance(secret, (bool, np.bool_)):
+        raise TypeError(f"secret must be a bool, not {type(secret).__name__}")
+    return bool(secret)
+
+
+def library_name(name: str) -> str:
+    r"""`name` as the library takes it, which is by no name of its own where it has other characters.
+
+    Null characters, at which a name would end, and lone surrogates, which UTF-8 cannot hold, are escaped.
+
+    >>> library_name("cpu"), library_name("cpu\0")
+    ('cpu', 'cpu\\x00')
+    """
+    return name.replace("\0", r"\x00").encode(errors="backslashreplace").decode()
+
+
 def checked_choice(device: str, variant: str | None) -> tuple[str, str | None]:
-    """`device` and `variant`, if they are names."""
+    """`device` and `variant` as the library takes them, if they are names."""
     if not isinstance(device, str):
         raise TypeError(f"device must be a str, not {type(device).__name__}")
     if not isinstance(variant, (str, type(None))):
         raise TypeError(f"variant must be a str or None, not {type(variant).__name__}")
-    return device, variant or None
+    return library_name(device), library_name(variant) if variant else None
 
 
 def checked_errors(errors: str) -> str:
     """`errors` if it is known."""
-    if errors not in {"raise", "status"}:
+    if errors not in ("raise", "status"):
         raise ValueError(f"errors must be 'raise' or 'status', not {errors!r}")
     return errors
 
@@ -114,7 +132,7 @@ def shared_handle(
     environment = None if variant else os.environ.get("MANYMOD_VARIANT")
     bits = min(MAX_MODULUS_BITS, -(-max(1, modulus_bits) // 64) * 64)
     number = OPERATIONS[op]
-    options = (number, int(secret), int(shared), bits, device, variant, checked_threads(threads))
+    options = (number, checked_secret(secret), int(shared), bits, device, variant, checked_threads(threads))
     return _handles.get(environment, *options)
 
 
@@ -264,12 +282,12 @@ class Plan:
         variant: str | None = None,
         threads: int = 0,
     ) -> None:
-        if op not in OPERANDS:
+        if op not in tuple(OPERANDS):
             raise ValueError(f"op must be one of {', '.join(OPERANDS)}, not {op!r}")
         if (modulus_bits is None) == (modulus is None):
             raise ValueError("give either modulus_bits or modulus")
         self._op = op
-        self._secret = secret
+        self._secret = secret = checked_secret(secret)
         self._modulus: Operand | None = None
         if modulus is not None:
             self._modulus = operand("modulus", modulus)
@@ -289,7 +307,7 @@ class Plan:
             "threads": threads,
         }
         kind = _core.MM_MODULUS_EACH if self._modulus is None else _core.MM_MODULUS_SHARED
-        numbers = (OPERATIONS[op], int(secret), kind, width)
+        numbers = (OPERATIONS[op], secret, kind, width)
         choice = checked_choice(device, variant)
         self._options: tuple[Any, ...] = (*numbers, *choice, checked_threads(threads))
         self._handle = ProcessOwn(self._make())

@@ -99,6 +99,9 @@ def powmod(
         progress: called as ``progress(done, total)`` about ten times a second and at the end. An exception
             that it raises stops the call and is passed on.
 
+    Operands that are arrays, and memory that they are views of, must not change until the call returns,
+    neither in other threads nor in `progress`: the results would be undefined.
+
     Returns:
         The results, in the kind of the first operand that is not a scalar (see the module's table).
 
@@ -107,7 +110,7 @@ def powmod(
             is too wide or, where `secret`, even. Its ``indices`` name the items, its ``result`` has the
             others.
         ValueError: if lengths differ or `out` does not fit.
-        TypeError: if an operand is of no accepted kind, or an element is not an integer.
+        TypeError: if an operand is of no accepted kind, an element is not an integer, or `secret` no bool.
         VariantError: if the variant is unknown or cannot do this.
 
     Variable-time, or constant-time if `secret`.

@@ -129,7 +129,7 @@ def _moved(limbs: _AnyLimbs, device: str) -> _AnyLimbs:
     """A copy on a device."""
     if device == "cpu":
         return host_limbs(limbs) if isinstance(limbs, _core.DeviceLimbs) else limbs.copy()
-    index = _device_index(device)
+    index = _device_index(device, "'cpu' or ")
     if isinstance(limbs, _core.DeviceLimbs) and limbs.device_index == index:
         return limbs.copy()
     moved = _core.DeviceLimbs.allocate(index, len(limbs), _on_host(limbs).shape[1])
@@ -456,7 +456,7 @@ def _none(source: Operand) -> Batch:
 def _allocated(device: str, count: int, width: int) -> _AnyLimbs:
     if device == "cpu":
         return np.empty((count, width), np.uint64)
-    return _core.DeviceLimbs.allocate(_device_index(device), count, width)
+    return _core.DeviceLimbs.allocate(_device_index(device, "'cpu' or "), count, width)
 
 
 def _restored(limbs: Limbs, moduli: IntArray, shared: bool, device: str, threads: int) -> Residues:

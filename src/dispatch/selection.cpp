@@ -377,6 +377,9 @@ std::string best_known_obstacle(const VariantRequest& request, const Catalogue& 
                                  const std::vector<const Device*>& among,
                                  const std::vector<Candidate>& usable) {
   std::string why = task_obstacle(variant, request);
+  if (why.empty() && among.empty()) {
+    why = "cannot be used: " + hardware_obstacle(variant, std::span<const Device>{});
+  }
   if (why.empty()) why = obstacle_on(variant, among);
   throw StatusError(MM_ERR_UNUSABLE_VARIANT,
                     "variant " + in_quotes(variant.name) + " (" + std::string(request.forced_by) + ") " +

@@ -88,18 +88,22 @@ void BytesItems::read_tuple(nb::handle items, const char* what) {
   const PrefetchedElements elements(items);
   const std::size_t count = elements.size();
   items_.reserve(count + 1);  // never null: mm_bytes_view.items selects the form of the view
+  const auto refuse = [what](std::size_t i, const std::string& why) {
+    throw nb::type_error((std::string(what) + ": item " + std::to_string(i) + why).c_str());
+  };
   for (std::size_t i = 0; i < count; ++i) {
     PyObject* item = elements[i];
     if (PyBytes_Check(item)) {
       items_.push_back(bytes_of(item));
-    } else if (PyObject_CheckBuffer(item) != 0) {
-      exported_.push_back(std::make_unique<BytesView>(item));
-      items_.push_back(exported_.back()->bytes());
-    } else {
-      throw nb::type_error(
-          (std::string(what) + ": item " + std::to_string(i) + " must be bytes, not " + type_name(item))
-              .c_str());
+      continue;
     }
+    if (PyObject_CheckBuffer(item) == 0) refuse(i, " must be bytes, not " + type_name(item));
+    try {
+      exported_.push_back(std::make_unique<BytesView>(item));
+    } catch (const nb::builtin_exception& error) {
+      refuse(i, std::string(": ") + error.what());
+    }
+    items_.push_back(exported_.back()->bytes());
   }
   view_.count = count;
   view_.items = items_.data();

@@ -238,8 +238,15 @@ class FixedBase {
 
 }  // namespace
 
+nb::str readable(std::string_view text) {
+  PyObject* const decoded =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  if (decoded == nullptr) throw nb::python_error();
+  return nb::steal<nb::str>(decoded);
+}
+
 nb::object call_error(int status, const std::string& message) {
-  return nb::module_::import_("manymod.errors").attr("_call_error")(status, message);
+  return nb::module_::import_("manymod.errors").attr("_call_error")(status, readable(message));
 }
 
 void throw_call_error(int status) {

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
+#include <string_view>
 
 namespace manymod::python {
 
@@ -13,6 +14,10 @@ void bind_call(nanobind::module_& module);
 
 /// Add threads, devices, variants and the version to the extension module.
 void bind_hardware(nanobind::module_& module);
+
+/// Text that a file, a driver or the environment has a part in, as a str. Bytes that are not UTF-8 appear as
+/// \xNN, so that it can be shown everywhere.
+nanobind::str readable(std::string_view text);
 
 /// The Python exception of a failed call, whose class is defined in manymod.errors.
 nanobind::object call_error(int status, const std::string& message);

@@ -30,13 +30,13 @@ nb::list devices() {
     if (const mm_status status = mm_device_get(i, &info); status != MM_OK) throw_call_error(status);
     nb::dict device;
     device["name"] = info.name;
-    device["model"] = info.model;
+    device["model"] = readable(info.model);
     device["backend"] = backend_name(info.backend);
     device["index"] = info.device_index;
-    device["features"] = info.features;
+    device["features"] = readable(info.features);
     device["units"] = info.units;
     device["memory_bytes"] = info.memory_bytes;
-    device["obstacle"] = info.obstacle;
+    device["obstacle"] = readable(info.obstacle);
     all.append(device);
   }
   return all;
@@ -48,8 +48,8 @@ nb::dict cuda_support() {
   if (const mm_status status = mm_cuda_get_info(&info); status != MM_OK) throw_call_error(status);
   nb::dict support;
   support["built"] = info.built != 0;
-  support["driver"] = info.driver;
-  support["obstacle"] = info.obstacle;
+  support["driver"] = readable(info.driver);
+  support["obstacle"] = readable(info.obstacle);
   return support;
 }
 
@@ -58,8 +58,8 @@ nb::dict opencl_support() {
   info.struct_size = sizeof info;
   if (const mm_status status = mm_opencl_get_info(&info); status != MM_OK) throw_call_error(status);
   nb::dict support;
-  support["version"] = info.version;
-  support["obstacle"] = info.obstacle;
+  support["version"] = readable(info.version);
+  support["obstacle"] = readable(info.obstacle);
   return support;
 }
 
@@ -82,7 +82,7 @@ nb::list variants() {
     variant["needs"] = info.needs;
     variant["summary"] = info.summary;
     variant["usable"] = info.usable != 0;
-    variant["reason"] = info.reason;
+    variant["reason"] = readable(info.reason);
     variant["shared_modulus_ops"] = info.shared_modulus_ops;
     variant["comparison_only"] = (info.traits & MM_VARIANT_COMPARISON_ONLY) != 0;
     variant["wants_fast_doubles"] = (info.traits & MM_VARIANT_WANTS_FAST_DOUBLES) != 0;
@@ -109,7 +109,8 @@ std::optional<double> measure_instruction(const std::string& name, double second
   return instruction_rate(*loop, seconds);
 }
 
-void use_tuning(const std::optional<std::string>& path) {
+/// `path`: as the system has it, whose names of files need not be UTF-8.
+void use_tuning(const std::optional<nb::bytes>& path) {
   const mm_status status = mm_tuning_load(path ? path->c_str() : nullptr);
   if (status != MM_OK) throw_call_error(status);
 }
@@ -130,14 +131,14 @@ nb::dict tuning() {
     fields["max_bits"] = row.max_bits;
     fields["min_items"] = row.min_items;
     fields["variant"] = row.variant;
-    fields["evidence"] = row.evidence;
+    fields["evidence"] = readable(row.evidence);
     rows.append(fields);
   }
   nb::dict table;
-  table["source"] = info.source;
-  table["processor"] = info.processor;
-  table["date"] = info.date;
-  table["notes"] = info.notes;
+  table["source"] = nb::steal(PyUnicode_DecodeFSDefault(info.source));
+  table["processor"] = readable(info.processor);
+  table["date"] = readable(info.date);
+  table["notes"] = readable(info.notes);
   table["rows"] = rows;
   return table;
 }

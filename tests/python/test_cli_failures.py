@@ -103,6 +103,25 @@ def test_messages_that_cannot_be_written_change_no_exit_code(table: Path, modulu
     assert len(read_table(out)) == 3
 
 
+@pytest.mark.parametrize("variable", ["MANYMOD_VARIANT", "MANYMOD_TUNING"])
+def test_variables_that_are_no_text(table: Path, variable: str) -> None:
+    out = table.with_name("out.csv")
+    command = [*COMMAND, "powmod", str(table), "-o", str(out), "--base", "b", "--exp", "e", "--mod", "n"]
+    environment = {**os.environ, variable: "a\udcff"}
+    finished = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert finished.returncode == 1
+    (line,) = finished.stderr.splitlines()
+    assert r"'a\xff'" in line
+    assert variable in line
+
+
+@pytest.mark.parametrize("value", ["nan", "-1"])
+def test_seconds_are_numbers(table: Path, value: str) -> None:
+    finished = run("powmod", table, "-o", table.with_name("out.csv"), *POWMOD, "--checkpoint", value)
+    assert finished.code == 2
+    assert "--checkpoint" in finished.err
+
+
 @pytest.mark.parametrize("option", ["--result", "--status-column"])
 def test_names_that_are_no_text(table: Path, option: str) -> None:
     finished = run("powmod", table, "-o", table.with_name("out.csv"), *POWMOD, option, "\udcff")

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec as crypto_ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from reference.ecc import tiny
 
-from manymod import InvalidKeyError, ecc
+from manymod import InvalidKeyError, ItemValueError, Status, ecc
 
 SHORT = next(tiny.search_weierstrass(1021))
 EDWARDS = next(tiny.search_edwards(29, -1, 4))
@@ -102,8 +102,80 @@ def test_nonces_are_ints_or_bytes() -> None:
     ]
     with pytest.raises(ValueError, match="nonces: the curves differ"):
         ecc.KeyRing(keys).sign([b"a", b"b"], [0, 1], nonces=[7, 8])
-    with pytest.raises(ValueError, match="nonces"):
+    with pytest.raises(ItemValueError, match="nonce"):
         ecc.P256.sign(5, b"a", nonces=1 << 256)
+
+
+@pytest.mark.parametrize("wrong", [-1, 1 << 256, np.int64(-1)])
+def test_ints_that_are_out_of_range_are_named(wrong: Any) -> None:
+    """As byte strings are that are: their items have a status, and the others a result."""
+    point = ecc.P256.multiply(5)
+    calls: list[Any] = [
+        lambda **how: ecc.P256.public_keys([1, wrong], **how),
+        lambda **how: ecc.P256.multiply([1, wrong], **how),
+        lambda **how: ecc.P256.exchange([1, wrong], point, **how),
+        lambda **how: ecc.P256.sign([1, wrong], b"a", **how),
+        lambda **how: ecc.P256.sign(1, [b"a", b"b"], nonces=[7, wrong], **how),
+        lambda **how: ecc.P256.msm([1, wrong], [point, point], **how),
+    ]
+    for call in calls:
+        with pytest.raises(ItemValueError, match="item 1$") as caught:
+            call()
+        assert caught.value.indices == [1]
+        assert call(errors="status")[1].tolist() == [0, Status.ECC_SECRET]
+    assert ecc.P256.public_keys(wrong, errors="status") == (b"", Status.ECC_SECRET)
+
+
+def test_scalars_in_every_kind_of_sequence() -> None:
+    ints = [1, 2, (1 << 256) - 189]
+    encoded = [number.to_bytes(32, "big") for number in ints]
+    keys = ecc.P256.public_keys(encoded[:2])
+    for given in (ints[:2], tuple(ints[:2]), [ints[0], encoded[1]], range(1, 3)):
+        assert ecc.P256.public_keys(given) == keys
+    objects = np.array([1, encoded[1]], object)
+    assert ecc.P256.public_keys(objects).tolist() == keys
+    assert ecc.P256.multiply(ints) == ecc.P256.multiply(encoded)
+
+
+@pytest.mark.parametrize("wrong", [None, 1.0, "1", True])
+def test_scalars_of_another_type_are_named(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=f"secrets: item 1 must be bytes, not {type(wrong).__name__}"):
+        ecc.P256.public_keys([1, wrong])
+
+
+def test_keys_of_subclasses_of_int() -> None:
+    class Odd(int):
+        def __int__(self) -> int:
+            return 99
+
+    assert ecc.P256.public_keys(Odd(5)) == ecc.P256.public_keys(5)
+    assert ecc.Key.from_secret(ecc.P256, Odd(5)) == ecc.Key.from_secret(ecc.P256, 5)
+
+
+@pytest.mark.parametrize("name", ["P-256\0x", "\0", "P-256\ud800"])
+def test_names_of_curves_do_not_end_before_other_characters(name: str) -> None:
+    with pytest.raises(ValueError, match="^no curve 'P-256|^no curve '.x00'"):
+        ecc.Curve.named(name)
+
+
+def test_buffers_that_are_not_contiguous_are_named() -> None:
+    with pytest.raises(TypeError, match="messages: item 1: the bytes of a buffer must be contiguous"):
+        KEY.sign([b"a", memoryview(b"abcd")[::2]])
+
+
+def test_choices_of_another_type() -> None:
+    unhashable: Any = []
+    for call in (
+        lambda: KEY.sign(b"a", encoding=unhashable),
+        lambda: KEY.sign(b"a", scheme=unhashable),
+        lambda: KEY.verify(b"a", b"b", policy=unhashable),
+        lambda: KEY.verify(b"a", b"b", errors=unhashable),
+        lambda: ecc.Curve(
+            p=SHORT.p, a=SHORT.a, b=SHORT.b, generator=SHORT.generator, n=SHORT.n, form=unhashable
+        ),
+    ):
+        with pytest.raises(ValueError, match=r"must be .*, not \[\]"):
+            call()
 
 
 KEY = ecc.Key.from_secret(ecc.P256, 1)

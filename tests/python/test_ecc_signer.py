@@ -47,6 +47,33 @@ def test_options() -> None:
         ecc.Signer(b"key")  # type: ignore[arg-type]
 
 
+def test_keys_that_cannot_sign() -> None:
+    """A signer is refused with the reason that a call gives, where none of its keys could ever sign."""
+    key, exchanging = ecc.Key.generate(ecc.P256), ecc.Key.generate(ecc.X25519)
+    for keys, how in ((exchanging, {}), (ecc.KeyRing([exchanging]), {}), (key, {"scheme": "sm2"})):
+        with pytest.raises(ItemValueError, match="the curve has no such operation, scheme"):
+            ecc.Signer(keys, how)
+    with pytest.raises(TypeError, match="a private Key or a KeyRing, not a public Key"):
+        ecc.Signer(key.public_key())
+
+
+def test_options_of_another_type() -> None:
+    key = ecc.Key.generate(ecc.P256)
+    wrong: Any = "x"
+    with pytest.raises(TypeError, match="deadline must be a number of seconds, not str"):
+        ecc.Signer(key, deadline=wrong)
+    wrong = []
+    with pytest.raises(ValueError, match=r"full must be 'block' or 'raise', not \[\]"):
+        ecc.Signer(key, full=wrong)
+    with ecc.Signer(ecc.KeyRing([key, key]), deadline=0) as signer:
+        flags: list[Any] = [True, False, np.True_]
+        for flag in flags:
+            with pytest.raises(TypeError, match="key must be an integer"):
+                signer.sign(b"a", flag)
+            with pytest.raises(TypeError, match="key must be an integer"):
+                signer.submit(b"a", flag)
+
+
 def test_bad_requests_fail_alone() -> None:
     keys = [ecc.Key.generate(ecc.P256), ecc.Key.generate(ecc.P256).public_key(), ecc.Key.generate(ecc.X25519)]
     with ecc.Signer(ecc.KeyRing(keys), deadline=0.05) as signer:

@@ -174,6 +174,37 @@ def test_forced_variant(monkeypatch: pytest.MonkeyPatch) -> None:
     assert manymod.powmod(3, 5, 7, variant="scalar64.generic") == 5
 
 
+def test_a_forced_variant_without_a_device_says_so() -> None:
+    names = (v.name for v in manymod.variants() if v.backend == "opencl" and "powmod" in v.public_ops)
+    name = next(names)
+    with pytest.raises(
+        VariantError, match=rf"'{name}' \(argument\) cannot be used: no OpenCL device found; "
+    ):
+        manymod.powmod(2, 3, 7, variant=name)
+
+
+def test_variants_of_the_environment_that_are_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MANYMOD_VARIANT", "\udcff")
+    with pytest.raises(VariantError, match=r"no variant named '\\xff' \(MANYMOD_VARIANT\)"):
+        manymod.powmod(3, 5, 7)
+
+
+@pytest.mark.parametrize(
+    ("end", "shown"), [("\0", r"\\x00"), ("\0more", r"\\x00more"), ("\udcff", r"\\udcff")]
+)
+def test_names_do_not_end_before_other_characters(end: str, shown: str) -> None:
+    calls: list[Any] = [
+        lambda **options: manymod.powmod(2, 3, 7, **options),
+        lambda **options: manymod.Plan("powmod", modulus=7, **options),
+        lambda **options: manymod.FixedBase(2, 7, **options),
+    ]
+    for call in calls:
+        with pytest.raises(VariantError, match=f"no variant named 'scalar64.generic{shown}'"):
+            call(variant="scalar64.generic" + end)
+        with pytest.raises(DeviceError, match=f"unknown device 'cpu{shown}'"):
+            call(device="cpu" + end)
+
+
 def limbs(*values: int) -> Any:
     return IntArray.from_ints(values).limbs
 
@@ -318,6 +349,10 @@ def test_pickled_plans_work_and_secret_ones_are_refused() -> None:
         ("threads", {"threads": None}),
         ("variant", {"variant": 5}),
         ("device", {"device": 0}),
+        ("secret", {"secret": "0"}),
+        ("secret", {"secret": 0.5}),
+        ("secret", {"secret": 1}),
+        ("secret", {"secret": None}),
         ("modulus_bits", {"modulus_bits": 2048.0}),
         ("modulus_bits", {"modulus_bits": "2048"}),
     ],
@@ -330,6 +365,41 @@ def test_options_of_another_type(name: str, options: dict[str, Any]) -> None:
             manymod.powmod(2, 3, 5, **options)
         with pytest.raises(TypeError, match=f"^{name} must be"):
             manymod.FixedBase(2, 5, **options)
+
+
+def test_numpy_bools_are_bools() -> None:
+    flags: list[Any] = [np.True_, np.False_]
+    for secret in flags:
+        assert manymod.powmod([3], 2, 7, secret=secret) == [2]
+        assert manymod.Plan("powmod", modulus=7, secret=secret).secret is bool(secret)
+        assert manymod.FixedBase(3, 7, secret=secret).secret is bool(secret)
+
+
+def test_choices_of_another_type() -> None:
+    unhashable: Any = []
+    for call in (
+        lambda: manymod.powmod([2], 3, 7, errors=unhashable),
+        lambda: manymod.Plan(unhashable, modulus=7),
+        lambda: IntArray.from_bytes([b"a"], unhashable),
+        lambda: IntArray.from_ints([1]).to_bytes(byteorder=unhashable),
+    ):
+        with pytest.raises(ValueError, match=r"must be .*, not \[\]"):
+            call()
+
+
+@pytest.mark.parametrize("bits", [0, -1, (1 << 20) + 1, 1 << 70])
+def test_lengths_of_exponents_are_bounded(bits: int) -> None:
+    with pytest.raises(ValueError, match=rf"exponent_bits must be 1 to 1048576, not {bits}$"):
+        manymod.FixedBase(3, 7, exponent_bits=bits)
+
+
+def test_ints_are_what_they_are_as_indices() -> None:
+    class Odd(int):
+        def __int__(self) -> int:
+            return 99
+
+    assert manymod.powmod(Odd(3), Odd(2), Odd(1000)) == 9
+    assert manymod.powmod([Odd(3)], Odd(2), 1000) == [9]
 
 
 def test_set_threads_arguments() -> None:

@@ -187,6 +187,12 @@ def test_from_limbs_takes_any_layout(layout: Callable[[Any], Any]) -> None:
     assert IntArray.from_limbs(limbs).to_ints() == expected
 
 
+def test_from_limbs_takes_every_type_of_64_bits() -> None:
+    """Where unsigned long and unsigned long long have as many, numpy has a type of each."""
+    for dtype in (np.uint64, np.ulonglong, np.dtype(np.uint64).newbyteorder()):
+        assert IntArray.from_limbs(np.array([[1, 2]]).astype(dtype)).to_ints() == [1 + (2 << 64)]
+
+
 def test_from_limbs_rejects_other_arrays() -> None:
     for bad in (np.zeros(4, np.uint64), np.zeros((4, 2), np.int64), np.zeros((4, 2), np.uint32)):
         with pytest.raises(TypeError, match="uint64"):

@@ -146,6 +146,10 @@ def test_errors() -> None:
         _ = a + 0.5
     with pytest.raises(TypeError, match="exponent"):
         _ = a**a
+    with pytest.raises(manymod.DeviceError, match="device must be 'cpu' or 'cuda:K', not 'x'"):
+        Residues([1], 7, device="x")
+    with pytest.raises(manymod.DeviceError, match="device must be 'cpu' or 'cuda:K', not 'x'"):
+        a.to("x")
     with pytest.raises(TypeError):
         hash(a)
     missing: Any = None

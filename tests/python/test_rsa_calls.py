@@ -238,6 +238,23 @@ def test_wrong_paddings_and_hashes_are_errors_of_the_call() -> None:
             rsa.Padding("pss", **options)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "options"),
+    [
+        ("pkcs1v15", {"label": b"x"}),
+        ("pkcs1v15", {"mgf": "sha1"}),
+        ("pkcs1v15", {"salt_length": 9}),
+        ("pkcs1v15", {"algorithm": "sha512"}),
+        ("pss", {"label": b"x"}),
+        ("pss", {"algorithm": "sha512"}),
+        ("oaep", {"salt_length": "max"}),
+    ],
+)
+def test_parameters_that_a_padding_does_not_have(scheme: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"^{scheme} has no {next(iter(options))}$"):
+        rsa.Padding(scheme, **options)
+
+
 def test_a_key_too_short_for_the_padding_is_an_error_of_the_item() -> None:
     with pytest.raises(manymod.ItemValueError, match="length"):
         private_key(1024).sign(b"a", rsa.Padding("pss", salt_length=64), "sha512")

@@ -394,6 +394,20 @@ def test_text_that_is_no_utf8_is_a_bad_row(tmp_path: Path, layout: str, after: s
         assert [row["status"] for row in read_table(out)] == ["ok", "invalid_text", "ok"]
 
 
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("name", ["in.arrow", "in.arrows", "in.parquet"])
+@pytest.mark.parametrize("after", ["csv", "arrow"])
+def test_names_that_are_no_utf8(tmp_path: Path, name: str, inside: bool, after: str) -> None:
+    """Of columns, and of fields within them, though neither is an operand."""
+    more = pa.array([{"field": 1}]) if inside else pa.array([1])
+    file = tmp_path / name
+    write_arrow(file, pa.table({"b": [3], "n": [7], "more" if inside else "field": more}))
+    file.write_bytes(file.read_bytes().replace(b"field", b"fie\xffd"))
+    finished = run("powmod", file, "-o", tmp_path / f"out.{after}", *SQUARE)
+    assert finished.code == 1
+    assert f"{file}: 'utf-8' codec can't decode byte 0xff" in finished.err
+
+
 def test_text_in_memory_that_is_no_utf8() -> None:
     job = tables.OperationJob(operation=tables.OPERATIONS["sqrmod"], operands={"x": "t", "mod": "7"})
     sink = tables.MemorySink()

@@ -254,7 +254,7 @@ def test_undecodable_lines_of_utf16(tmp_path: Path) -> None:
     assert [row["status"] for row in read_table(out)] == ["invalid_text", "ok", "wrong_field_count"]
 
 
-@pytest.mark.parametrize("name", ["nosuch", "base64", "rot13", ""])
+@pytest.mark.parametrize("name", ["nosuch", "base64", "rot13", "idna", "punycode", "undefined", ""])
 def test_what_is_no_encoding(tmp_path: Path, name: str) -> None:
     table = written(tmp_path, "csv")
     finished = run("powmod", table, "-o", tmp_path / "out.csv", *POWMOD, "--encoding", name)

@@ -96,6 +96,27 @@ def test_load_tuning(tmp_path: Path) -> None:
     assert manymod.load_tuning(None).source == ""
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems take names in UTF-8 only")
+def test_paths_of_every_kind(tmp_path: Path) -> None:
+    """A path may be bytes, and its name need not be text."""
+    file = write(tmp_path / "t\udcff", ROW.format(1))
+    for path in (str(file), os.fsencode(file), file):
+        assert manymod.load_tuning(path).source == str(file)
+    for missing in ("a\udcff", b"a\xff"):
+        with pytest.raises(manymod.TuningError, match=r"'a\\xff': No such file"):
+            manymod.load_tuning(missing)
+    manymod.load_tuning(None)
+    for encoding in ("utf-8:strict", "ascii:strict"):
+        found = subprocess.run(
+            [*COMMAND, "tune", "--show"],
+            capture_output=True,
+            check=False,
+            env=environment(MANYMOD_TUNING=str(file), PYTHONIOENCODING=encoding),
+        )
+        assert (found.returncode, found.stderr) == (0, b"")
+        assert b"t\xff: Some CPU" in found.stdout.replace(b"\n", b"")
+
+
 def test_bad_tuning_files(tmp_path: Path) -> None:
     before = manymod.tuning()
     for rows, words in (
@@ -326,6 +347,8 @@ def test_tune_usage(tmp_path: Path) -> None:
     for device in ("gpu", "cuda:", "cuda:x", "CPU", "cuda:-1", "auto"):
         assert run("tune", "--device", device).code == 2
     assert run("tune", "--bits", "many").code == 2
+    shown = run("tune", "--show", "-o", tmp_path / "t")
+    assert (shown.code, "leave out -o" in shown.err) == (2, True)
     precious = tmp_path / "precious"
     precious.write_text("data")
     finished = run("tune", "--quick", "--op", "sqrmod", "--bits", "64", "--output", precious)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from typing import Any
 
@@ -64,6 +65,8 @@ class _Commands(click.Group):
 @click.version_option(manymod.__version__, prog_name="manymod")
 def main(**_: Any) -> None:
     """Modular arithmetic on many independent big integers at once."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")  # names of files are written as they are
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(MAX_DECIMAL_DIGITS)
 

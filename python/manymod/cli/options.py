@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from manymod import _core
 
 __all__ = [
     "STANDARD_STREAM",
+    "NumberRange",
     "Option",
     "StreamPath",
     "device_option",
@@ -37,6 +39,17 @@ class StreamPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return `STANDARD_STREAM` or a Path."""
         return value if value == STANDARD_STREAM else super().convert(value, param, ctx)
+
+
+class NumberRange(click.FloatRange):
+    """A range of numbers. What is no number is not in it, though it compares with no end of the range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
 
 
 def device_option() -> Option:

@@ -51,7 +51,7 @@ _INPUTS = (
 _SECRETS = frozenset({"secrets", "scalars", "nonces", "ephemeral_secrets"})
 #: Operations whose results no exception carries.
 _SECRET_RESULTS = frozenset({_core.MM_ECC_EXCHANGE, _core.MM_ECC_MULTIPLY, _core.MM_ECC_SM2_EXCHANGE})
-_VERDICTS = frozenset({"false", "raise", "status"})
+_VERDICTS = ("false", "raise", "status")
 
 
 class CurveCalls:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from manymod import _core
 from manymod.errors import UnsupportedError
-from manymod.plan import checked_integer
+from manymod.plan import checked_integer, library_name
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -39,7 +39,7 @@ class CurveDefinition:
         cofactor: int = 1,
         form: Literal["weierstrass", "edwards"] = "weierstrass",
     ) -> None:
-        if form not in {"weierstrass", "edwards"}:
+        if form not in ("weierstrass", "edwards"):
             raise ValueError(f"form must be 'weierstrass' or 'edwards', not {form!r}")
         try:
             x, y = generator
@@ -71,7 +71,7 @@ class CurveDefinition:
             raise TypeError(f"name must be a str, not {type(name).__name__}")
         if not _core.ecc_supported():
             return _of_name(cls, name)
-        found = _core.EccCurve.find(name)
+        found = _core.EccCurve.find(library_name(name))
         if found is None:
             listed = ", ".join(curve.name for curve in _core.EccCurve.named())
             raise ValueError(f"no curve {name!r}: there are {listed}")

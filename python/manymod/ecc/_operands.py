@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Literal
 
 import numpy as np
@@ -10,11 +11,8 @@ import numpy as np
 from manymod._byte_items import Items, Kind, items
 from manymod._device import is_on_device
 from manymod.errors import DeviceError
-from manymod.plan import checked_integer
 
 __all__ = ["byte_items", "point_items", "scalar_items"]
-
-_INTEGERS = (int, np.integer)
 
 
 def byte_items(name: str, value: Any) -> Items:
@@ -50,20 +48,20 @@ def point_items(name: str, value: Any, *, infinity_is_zero: bool) -> Items:
 def scalar_items(name: str, value: Any, size: int | None, order: Literal["big", "little"] = "big") -> Items:
     """The items of an operand of scalars, which may be ints too: they become `size` bytes in this order.
 
-    Without a size, as where curves differ in it, ints are refused.
+    An int that has more becomes no bytes, for which calls have a status as for any that are too few. Without
+    a size, as where curves differ in it, ints are refused.
     """
-    if isinstance(value, _INTEGERS) and not isinstance(value, bool):
-        return items(name, _of_int(name, value, size, order))
-    # A numpy integer is a buffer, too, of as many bytes as its type has.
-    if isinstance(value, (list, tuple)) and any(isinstance(scalar, _INTEGERS) for scalar in value):
-        return items(name, [_of_int(name, scalar, size, order) for scalar in value])
-    return byte_items(name, value)
 
+    def encoded(scalar: Any) -> Any:
+        # A numpy integer is a buffer, too, of as many bytes as its type has.
+        if not isinstance(scalar, (int, np.integer)) or isinstance(scalar, bool):
+            return scalar
+        if size is None:
+            raise ValueError(f"{name}: the curves differ in the size of scalars: give bytes, not ints")
+        number = operator.index(scalar)
+        return number.to_bytes(size, order) if 0 <= number < 1 << 8 * size else b""
 
-def _of_int(name: str, value: Any, size: int | None, order: Literal["big", "little"]) -> bytes:
-    if size is None:
-        raise ValueError(f"{name}: the curves differ in the size of scalars: give bytes, not ints")
-    number = checked_integer(name, value)
-    if number < 0 or number.bit_length() > 8 * size:
-        raise ValueError(f"{name}: an int is not within 0 to 2^{8 * size} - 1")
-    return number.to_bytes(size, order)
+    given = byte_items(name, encoded(value))
+    if isinstance(given.block, tuple):
+        given.block = tuple(map(encoded, given.block))
+    return given

@@ -118,7 +118,7 @@ _CONFIRMATION, _LONGEST_KEY = 32, 65536
 
 
 def _chosen(name: str, value: Any, choices: dict[Any, int]) -> int:
-    if value not in choices:
+    if value not in tuple(choices):
         listed = ", ".join(repr(choice) for choice in choices if choice is not None)
         raise ValueError(f"{name} must be one of {listed}, not {value!r}")
     return choices[value]

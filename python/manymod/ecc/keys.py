@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import operator
 import os
 import re
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -74,7 +75,7 @@ class Key:
         if isinstance(secret, (int, np.integer)):
             if curve.form != "weierstrass":
                 raise TypeError(f"{title}: a private key is a string of bytes, not an int")
-            number = int(secret)
+            number = operator.index(secret)
             if number < 0 or number.bit_length() > 8 * curve.secret_bytes:
                 raise InvalidKeyError(f"{title}: {_REASON}")
             secret = number.to_bytes(curve.secret_bytes, "big")

@@ -35,7 +35,8 @@ class Signer(BatchSigner):
             `manymod.rsa.Signer`.
 
     Raises:
-        TypeError: if `keys` is neither.
+        TypeError: if `keys` is neither, or a public `Key`.
+        ValueError: if none of their curves has such signatures.
 
     >>> from manymod import ecc
     >>> key = ecc.Key.generate(ecc.P256)
@@ -50,6 +51,8 @@ class Signer(BatchSigner):
     ) -> None:
         if not isinstance(keys, (Key, KeyRing)):
             raise TypeError(f"keys must be a Key or a KeyRing, not {type(keys).__name__}")
+        if isinstance(keys, Key) and not keys.is_private:
+            raise TypeError("keys must be a private Key or a KeyRing, not a public Key")
         ring = keys if isinstance(keys, KeyRing) else KeyRing([keys])
         words = dict(how or {})
         check_keywords("sign", words, SignOptions)
@@ -59,7 +62,12 @@ class Signer(BatchSigner):
         settings = sign_settings(calls.on_curves.curves, **words)
 
         def add(service: _core.SigningService) -> tuple[int, int]:
-            number = calls.add_signing(service, settings)
+            try:
+                number = calls.add_signing(service, settings)
+            except ValueError:
+                # The service says what the C ABI would have; a call, why these keys cannot sign in this way.
+                ring.sign(b"", **words)
+                raise
             return number, number
 
         def width_of(_indices: Any, one_size: bool) -> tuple[int, int]:

@@ -117,7 +117,7 @@ class KeyCalls:
         left_pad: bool,
     ) -> Any:
         """Check signatures."""
-        if errors not in {"false", "raise", "status"}:
+        if errors not in ("false", "raise", "status"):
             raise ValueError(f"errors must be 'false', 'raise' or 'status', not {errors!r}")
         native = native_padding(padding, algorithm, "verify")
         given, texts = items("signatures", signatures), items("messages", messages)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -29,6 +30,9 @@ _MAX_SALT_LENGTH = _core.MM_RSA_MAX_BITS // 8
 #: ``name`` of the paddings of the cryptography package.
 _FOREIGN_SCHEMES = {"EMSA-PKCS1-v1_5": "pkcs1v15", "EMSA-PSS": "pss", "EME-OAEP": "oaep"}
 
+#: What else than its name each padding has.
+_OPTIONS = {"pkcs1v15": (), "pss": ("mgf", "salt_length"), "oaep": ("algorithm", "mgf", "label")}
+
 Purpose = Literal["sign", "verify", "encrypt"]
 
 _SIGNING = ("pkcs1v15", "pss")
@@ -48,6 +52,8 @@ class Padding:
             ``"auto"`` (verification only: the length found in the signature).
         label: OAEP's label.
 
+    A parameter that the scheme does not have is a ValueError.
+
     >>> Padding("pss", salt_length="max").salt_length
     'max'
     """
@@ -63,6 +69,9 @@ class Padding:
             raise ValueError(f"scheme {self.scheme!r} is none of pkcs1v15, pss, oaep")
         if not isinstance(self.label, bytes):
             raise TypeError(f"label must be bytes, not {type(self.label).__name__}")
+        for option in dataclasses.fields(self)[1:]:
+            if option.name not in _OPTIONS[self.scheme] and getattr(self, option.name) != option.default:
+                raise ValueError(f"{self.scheme} has no {option.name}")
         self.native_salt_length()
         hash_number(self.algorithm)
         if self.mgf is not None:

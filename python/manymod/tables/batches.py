@@ -176,11 +176,22 @@ def _decoded_field(field: Any) -> Any:
     return field.with_type(decoded_type(field.type))
 
 
+def _check_names(fields: Iterable[Any]) -> None:
+    """Decode the names of fields and of those within them, which Arrow does only when asked for a name."""
+    for given in fields:
+        str(given.name)
+        _check_names(map(given.type.field, range(given.type.num_fields)))
+
+
 def plain_schema(schema: Any) -> Any:
     """Return the schema with dictionary-encoded columns decoded.
 
     Their dictionaries change from batch to batch.
+
+    Raises:
+        UnicodeDecodeError: if a name is not UTF-8.
     """
+    _check_names(schema)
     return pa.schema([_decoded_field(field) for field in schema], metadata=schema.metadata)
 
 

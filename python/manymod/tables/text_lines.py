@@ -57,7 +57,7 @@ class LongLine(str):
 
 
 def check_encoding(name: str) -> str:
-    """Return the name of a text encoding that Python knows.
+    """Return the name of a text encoding that Python knows, and whose undecodable bytes can be escaped.
 
     Raises:
         ValueError: if there is none of that name.
@@ -66,7 +66,7 @@ def check_encoding(name: str) -> str:
     ('iso8859-1', 'utf-8')
     """
     try:
-        io.TextIOWrapper(io.BytesIO(), name).close()
+        io.TextIOWrapper(io.BytesIO(), name, _ERRORS).read()  # which idna and punycode refuse
         return codecs.lookup(name).name
     except (LookupError, ValueError):
         raise ValueError(f"{name!r} is no text encoding, such as utf-8, utf-16, latin-1, cp1252") from None

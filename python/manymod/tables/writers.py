@@ -26,7 +26,15 @@ from manymod.tables.texts import (
     refusal_of_text,
 )
 
-__all__ = ["COMPRESSIONS", "FINISHED_LINES", "Writer", "check_writable", "open_writer", "output_compression"]
+__all__ = [
+    "COMPRESSIONS",
+    "FINISHED_LINES",
+    "Writer",
+    "check_compression",
+    "check_writable",
+    "open_writer",
+    "output_compression",
+]
 
 #: Parquet row groups are cut at about this many bytes of columns.
 ROW_GROUP_BYTES = 24 << 20
@@ -207,14 +215,19 @@ def output_compression(path: Path, table_format: str, given: str | None) -> str 
     return codec
 
 
+def check_compression(table_format: str, compression: str | None) -> None:
+    """Raise TableError if a format does not have a compression."""
+    if table_format == "arrow" and compression == "gzip":
+        raise TableError("Arrow files cannot be compressed by gzip: choose zstd")
+
+
 def check_writable(schema: Any, table_format: str, compression: str | None = None) -> None:
     """Find out before any row is computed whether a format can hold a table.
 
     Raises:
         TableError: if it cannot; the message names the column and its type.
     """
-    if table_format == "arrow" and compression == "gzip":
-        raise TableError("Arrow files cannot be compressed by gzip: choose zstd")
+    check_compression(table_format, compression)
     if table_format != "jsonl" and schema.equals(FINISHED_LINES, check_metadata=True):
         raise TableError(f"JSON lines as they are can be written to JSON Lines only, not to {table_format}")
     if table_format in {"parquet", "jsonl"}:

@@ -19,7 +19,7 @@ from manymod.cli.bench.ecc_crypto_mb import load, version
 from manymod.cli.bench.ecc_limit import LIMIT_TEXT
 from manymod.cli.bench.openssl_report import environment, rates_table
 from manymod.cli.bench.report import with_report_options, write_report
-from manymod.cli.options import operations_option, threads_option
+from manymod.cli.options import NumberRange, operations_option, threads_option
 from manymod.cli.progress import make_bar, output_console
 
 __all__ = ["bench_ecc"]
@@ -58,7 +58,7 @@ def _print(report: dict[str, Any], console: Console) -> None:
 @click.option("--terms", type=click.IntRange(1), default=1 << 14, show_default=True, help="Terms of a sum.")
 @threads_option("CPU threads of the columns with several; 0: all.")
 @click.option(
-    "--seconds", type=click.FloatRange(0.001), default=0.1, show_default=True, help="Time of a repetition."
+    "--seconds", type=NumberRange(0.001), default=0.1, show_default=True, help="Time of a repetition."
 )
 @click.option(
     "--crypto-mb", help="Intel's libcrypto_mb.so, measured too. [default: that of the system, if any]"

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from manymod.cli.options import NumberRange
 from manymod.cli.progress import make_bar, output_console
 from manymod.lab.catalogue import load, select
 from manymod.lab.machine import Machine
@@ -141,7 +142,7 @@ def _measure(rows: list[Row], machine: Machine, settings: Settings, prefix: Path
     metavar="[N]",
     help="N short samples of a row, 3 without N, and no row begins after 20 minutes.",
 )
-@click.option("--minutes", type=click.FloatRange(0), help="No row begins after so many minutes; 0: no limit.")
+@click.option("--minutes", type=NumberRange(0), help="No row begins after so many minutes; 0: no limit.")
 @click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "cuda"]),

@@ -11,6 +11,7 @@ from typing import Concatenate, ParamSpec
 
 import click
 
+from manymod.cli.options import NumberRange
 from manymod.cli.signd.connection import DaemonAddress, DaemonError
 from manymod.cli.signd.frames import ask_keys, ask_metrics
 
@@ -31,7 +32,7 @@ _CERTIFICATE = click.option("--certificate", type=_FILE, help="PEM of this clien
 _KEY = click.option("--key", type=_FILE, help="PEM of its private key, not encrypted.")
 _TIMEOUT = click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=NumberRange(min=0, min_open=True),
     default=5.0,
     show_default=True,
     help="Longest wait for the daemon, in seconds.",

@@ -21,6 +21,7 @@ from manymod.cli.failures import EXIT_FAILURE, EXIT_INTERRUPTED, say
 from manymod.cli.interrupt import InterruptGuard
 from manymod.cli.options import (
     STANDARD_STREAM,
+    NumberRange,
     Option,
     StreamPath,
     device_option,
@@ -32,6 +33,7 @@ from manymod.cli.table.cluster import RAY_OPTIONS, Cluster, ClusterRun, cluster_
 from manymod.errors import ManymodError
 from manymod.tables.formats import TextOptions, check_delimiter
 from manymod.tables.text_lines import check_encoding, encodable
+from manymod.tables.writers import check_compression
 
 __all__ = [
     "FILES",
@@ -146,7 +148,7 @@ def run_options(batch_rows: int) -> list[Option]:
         ),
         click.option(
             "--checkpoint",
-            type=click.FloatRange(0),
+            type=NumberRange(0),
             default=5.0,
             show_default=True,
             metavar="SECONDS",
@@ -287,10 +289,12 @@ def table_files(options: dict[str, Any]) -> TableFiles:
     else:
         _check_output(output, options)
         output_format = options["output_format"] or _format_of(output, "--output-format")
-        try:
+    try:
+        if output is not None:
             compression = tables.output_compression(output, output_format, compression)
-        except tables.TableError as error:
-            raise click.UsageError(str(error)) from error
+        check_compression(output_format, compression)
+    except tables.TableError as error:
+        raise click.UsageError(str(error)) from error
     input_format = _input_format(table, options["input_format"])
     if options["delimiter"] and input_format not in tables.CSV_FORMATS:
         raise click.UsageError(f"--delimiter is for CSV, and {table} is {input_format}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 import manymod
@@ -232,6 +233,9 @@ def tune(
     with all its threads: five minutes at most, or less than one. The file keeps the rows of the table in use
     for the devices that are not measured.
     """
+    source = click.get_current_context().get_parameter_source("output")
+    if show and source is not ParameterSource.DEFAULT:
+        raise click.UsageError("--show writes no file: leave out -o")
     console = output_console()
     options = _Options(quick, ops, bits, output, check)
     try:
