@@ -63,13 +63,13 @@ typedef enum mm_status {
   MM_ERR_UNKNOWN_DEVICE = 72,   /**< there is no such device, or no device of that kind was found */
   MM_ERR_INTERNAL = 73,         /**< a bug in manymod */
   MM_ERR_TUNING = 74,           /**< a tuning file is missing or malformed; mm_last_error() names the line */
-  MM_ERR_DEVICE = 75,      /**< a GPU or its driver failed; mm_last_error() names the driver call */
-  MM_ERR_UNSUPPORTED = 76, /**< this build lacks a component, which mm_last_error() names */
-  MM_ERR_KEY = 77,         /**< the key or curve is not usable; mm_last_error() gives the reason */
-  MM_ERR_CRYPTO = 78,      /**< libcrypto failed; mm_last_error() names the function */
-  MM_ERR_FULL = 79,        /**< the service's queue is full */
-  MM_ERR_CLOSED = 80,      /**< the service accepts nothing any more */
-  MM_ERR_TIMEOUT = 81      /**< it was not there in time */
+  MM_ERR_DEVICE = 75,           /**< a GPU or its driver failed; mm_last_error() names the driver call */
+  MM_ERR_UNSUPPORTED = 76,      /**< this build lacks a component, which mm_last_error() names */
+  MM_ERR_KEY = 77,              /**< the key or curve is not usable; mm_last_error() gives the reason */
+  MM_ERR_CRYPTO = 78,           /**< libcrypto failed; mm_last_error() names the function */
+  MM_ERR_FULL = 79,             /**< the service's queue is full */
+  MM_ERR_CLOSED = 80,           /**< the service accepts nothing any more */
+  MM_ERR_TIMEOUT = 81           /**< it was not there in time */
 } mm_status;
 
 /**

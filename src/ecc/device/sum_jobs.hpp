@@ -51,9 +51,9 @@ struct PiecesJob {
   static std::span<const std::size_t> device_pointers();
 };
 
-/// Distributes the buckets by the bits of their digits. With B_j the bucket of digit j in a window, the sum of
-/// j B_j is the sum of 2^b S_b for 0 <= b < width, where S_b is the sum of B_j over all j with bit b. Group
-/// (window width + b) gets references to the B_j in S_b.
+/// Distributes the buckets by the bits of their digits. With B_j the bucket of digit j in a window, the sum
+/// of j B_j is the sum of 2^b S_b for 0 <= b < width, where S_b is the sum of B_j over all j with bit b.
+/// Group (window width + b) gets references to the B_j in S_b.
 struct BitsJob {
   std::uint32_t count = 0;  ///< windows width slots
   std::uint32_t width = 0;

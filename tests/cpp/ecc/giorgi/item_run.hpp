@@ -106,7 +106,8 @@ std::vector<JacobianWords> run_items(const PointItems& items) {
                                   .packed = items.packed};
   constexpr unsigned kThreads = 4;
   // One word even where a form uses none: a kernel's address of shared memory is not null.
-  Words shared(std::max(1U, Numbers::shared_words(kThreads, ecc::giorgi::numbers_of(kOperation))), 0xdeadbeef);
+  Words shared(std::max(1U, Numbers::shared_words(kThreads, ecc::giorgi::numbers_of(kOperation))),
+               0xdeadbeef);
   for (std::uint32_t item = 0; item < job.count; ++item) {
     const ecc::giorgi::BlockMemory memory{shared.data(), item % kThreads, kThreads};
     ecc::giorgi::Item<Numbers>(job, item, memory).template run<kOperation>();
