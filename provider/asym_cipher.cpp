@@ -105,7 +105,7 @@ class Cipher {
            parameters[0].return_size != OSSL_PARAM_UNMODIFIED;
   }
 
-  /// In: out has the room that decrypt() asks for.
+  /// On input: out has the room that decrypt() asks for.
   bool deliver(const SecretBytes& message, unsigned char* out, std::size_t* size) {
     if (number_of(context_.get(), OSSL_ASYM_CIPHER_PARAM_PAD_MODE, 0) == RSA_PKCS1_WITH_TLS_PADDING) {
       const TlsVersions versions{

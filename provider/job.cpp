@@ -62,7 +62,7 @@ class Pending {
     std::unique_lock lock(mutex_);
     return completed_.wait_for(lock, std::chrono::milliseconds(1), [this] { return complete_; });
   }
-  /// In: it is complete.
+  /// On input: it is complete.
   [[nodiscard]] Answer take() {
     event_->clear();
     return std::move(answer_);

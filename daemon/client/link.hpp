@@ -91,7 +91,7 @@ std::unique_ptr<Link> open_link(const Settings& settings, Clock::time_point dead
 /// Requests in rings.
 class RingLink final : public Link {
  public:
-  /// In: a link for requests by a Unix socket.
+  /// On input: a link for requests by a Unix socket.
   explicit RingLink(FrameLink&& opened);
 
   [[nodiscard]] int socket() const override { return stream_->socket(); }
@@ -112,7 +112,7 @@ class RingLink final : public Link {
 /// Requests as frames of a stream.
 class StreamLink final : public Link {
  public:
-  /// In: a link for requests by TLS.
+  /// On input: a link for requests by TLS.
   explicit StreamLink(FrameLink&& opened);
 
   [[nodiscard]] int socket() const override { return stream_->socket(); }

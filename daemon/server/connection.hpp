@@ -83,7 +83,7 @@ class Connection {
 
  private:
   virtual bool take(RequestHeader& header, Bytes& input) = 0;
-  // In: writing() is locked.
+  // On input: writing() is locked.
   virtual void append_answer(std::uint64_t id, Status status, ByteSpan output) = 0;
   /// @return whether the client sees them only after wake_client()
   virtual bool publish_answers() = 0;

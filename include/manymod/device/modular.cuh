@@ -180,7 +180,7 @@ class Modulus {
 
   // ---- residues -------------------------------------------------------------------------------------------
 
-  /// In: a < 2^(32 kWords). One product.
+  /// On input: a < 2^(32 kWords). One product.
   MM_DEVICE Residue to_montgomery(const Integer& a) const {
     return residue([&](Element& r) { field_.to_montgomery(r, a.element); });
   }
