@@ -35,7 +35,7 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   [[nodiscard]] virtual int socket() const = 0;
-  /// On input: bytes is not empty. So for send().
+  /// On input: bytes is not empty; the same holds for send().
   virtual Transfer receive(std::span<std::uint8_t> bytes) = 0;
   virtual Transfer send(ByteSpan bytes) = 0;
   /// Why the stream ended, for a log; "" if the other side ended it in order.
