@@ -307,13 +307,6 @@ def test_impossible_outputs(table: Path, out: str, message: str) -> None:
     assert (table.read_bytes(), sorted(entry.name for entry in folder.iterdir())) == before
 
 
-@pytest.mark.usefixtures("nothing_is_computed")
-def test_arrow_files_have_no_gzip(table: Path) -> None:
-    out = table.with_name("out.arrow")
-    finished = run("powmod", table, "-o", out, "--output-compression", "gzip", *POWMOD)
-    assert (finished.code, "choose zstd" in finished.err) == (2, True), finished.err
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can write everywhere")
 @pytest.mark.usefixtures("nothing_is_computed")
 def test_a_directory_without_permission(table: Path) -> None:
