@@ -2,7 +2,7 @@
 #include "support/lane_field_calls.hpp"
 
 #include <algorithm>
-#include <list>
+#include <deque>
 
 namespace manymod::test {
 
@@ -57,7 +57,8 @@ struct RuntimeModulus {
 };
 
 LaneFieldCalls runtime_field(std::span<const LaneFieldCalls> fields, const RuntimePrime& prime) {
-  static std::list<RuntimeModulus> moduli;
+  // Not a list, whose nodes libstdc++ links in code that MemorySanitizer does not know.
+  static std::deque<RuntimeModulus> moduli;
   LaneFieldCalls calls = *std::ranges::find(fields, prime.digits, &LaneFieldCalls::digits);
   moduli.push_back({limbs_of(prime), {}});
   RuntimeModulus& modulus = moduli.back();
