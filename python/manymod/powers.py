@@ -100,7 +100,7 @@ def powmod(
             that it raises stops the call and is passed on.
 
     Operands that are arrays, and memory that they are views of, must not change until the call returns,
-    neither in other threads nor in `progress`: the results would be undefined.
+    neither in other threads nor in `progress`: the results would be undefined, and the process could crash.
 
     Returns:
         The results, in the kind of the first operand that is not a scalar (see the module's table).
