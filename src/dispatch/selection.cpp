@@ -346,7 +346,12 @@ class Chooser {
   Selection chosen_;
 };
 
+std::string no_device(const Variant& variant) {
+  return std::string("no ") + backend_title(variant.backend) + " device found";
+}
+
 std::string obstacle_on(const Variant& variant, const std::vector<const Device*>& among) {
+  if (among.empty()) return "cannot be used: " + no_device(variant);
   std::string obstacle;
   for (const Device* device : among) {
     obstacle = hardware_obstacle(variant, *device);
@@ -377,9 +382,6 @@ std::string best_known_obstacle(const VariantRequest& request, const Catalogue& 
                                  const std::vector<const Device*>& among,
                                  const std::vector<Candidate>& usable) {
   std::string why = task_obstacle(variant, request);
-  if (why.empty() && among.empty()) {
-    why = "cannot be used: " + hardware_obstacle(variant, std::span<const Device>{});
-  }
   if (why.empty()) why = obstacle_on(variant, among);
   throw StatusError(MM_ERR_UNUSABLE_VARIANT,
                     "variant " + in_quotes(variant.name) + " (" + std::string(request.forced_by) + ") " +
@@ -418,9 +420,7 @@ std::string hardware_obstacle(const Variant& variant, const Device& device) {
 
 std::string hardware_obstacle(const Variant& variant, std::span<const Device> devices) {
   const std::vector<const Device*> matching = devices_of_backend(devices, variant.backend);
-  if (matching.empty()) {
-    return std::string("no ") + backend_title(variant.backend) + " device found";
-  }
+  if (matching.empty()) return no_device(variant);
   return able_devices(variant, matching).empty() ? obstacle_on(variant, matching) : std::string();
 }
 

@@ -83,12 +83,12 @@ class Splitter {
   // Partition the items, in their order: those that all engines accept, and for each engine those of the
   // others that it is the first to accept.
   void split_by_acceptance(const Bucket& bucket) {
-    constexpr std::size_t kByNumber = SIZE_MAX;
+    constexpr std::size_t kByCount = SIZE_MAX;
     const std::size_t count = bucket.items.size();
     std::vector<std::size_t> accepting_engines(count);
     std::transform(
         bucket.items.begin(), bucket.items.end(), accepting_engines.begin(),
-        [&](std::size_t item) { return accepted(item) ? kByNumber : accepting_engine(bucket, item); });
+        [&](std::size_t item) { return accepted(item) ? kByCount : accepting_engine(bucket, item); });
     const Bucket sorted = with_own_storage(bucket);
     std::size_t* items = split_.item_storage.back().get();
     std::uint32_t* bits = bucket.exponent_bits.empty() ? nullptr : split_.exponent_storage.back().get();
@@ -103,7 +103,7 @@ class Splitter {
       }
       return part_of(sorted, begin, end - begin, wanted);
     };
-    Bucket many = gather(kByNumber);
+    Bucket many = gather(kByCount);
     if (!many.items.empty()) split_by_count(many);
     for (std::size_t engine = 0; engine < engines_.size(); ++engine) {
       Bucket part = gather(engine);

@@ -11,6 +11,9 @@ namespace {
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
+/// Seconds that a batch of octave `i` takes at most, with so many seconds for each request.
+double longest_time(std::size_t i, double each) { return std::ldexp(each, static_cast<int>(i) + 1); }
+
 std::size_t octave(std::size_t requests) { return static_cast<std::size_t>(std::bit_width(requests)) - 1; }
 
 }  // namespace
@@ -28,7 +31,7 @@ void Pace::computed(std::size_t requests, Clock::duration time, Clock::time_poin
   const double each = seconds(time) / static_cast<double>(requests);
   const std::size_t i = std::min(octave(requests), kOctaves - 1);
   const bool known = cost_[i] != 0;
-  cost_[i] = measured_lately(i, now) ? cost_[i] + kSmoothing * (each - cost_[i]) : each;
+  cost_[i] = measured_lately(i, cost_[best_octave()], now) ? cost_[i] + kSmoothing * (each - cost_[i]) : each;
   measured_[i] = now;
   twice_[i] = known;
 }
@@ -69,18 +72,15 @@ std::size_t Pace::largest_octave() const {
   return largest;
 }
 
-double Pace::expected_time(std::size_t i) const {
-  return std::ldexp(cost_[best_octave()], static_cast<int>(i) + 1);
-}
-
-bool Pace::measured_lately(std::size_t i, Clock::time_point now) const {
-  return twice_[i] && kTrialShare * seconds(now - measured_[i]) < expected_time(i);
+bool Pace::measured_lately(std::size_t i, double each, Clock::time_point now) const {
+  return twice_[i] && kTrialShare * seconds(now - measured_[i]) < longest_time(i, each);
 }
 
 std::size_t Pace::octave_to_try(Clock::time_point now) const {
   const std::size_t best = best_octave(), last = std::min(largest_octave() + 1, kOctaves - 1);
-  for (std::size_t i = best + 1; i <= last && expected_time(i) <= kLongestTrial; ++i) {
-    if (!measured_lately(i, now)) return i;
+  const double each = cost_[best];
+  for (std::size_t i = best + 1; i <= last && longest_time(i, each) <= kLongestTrial; ++i) {
+    if (!measured_lately(i, each, now)) return i;
   }
   return best;
 }

@@ -60,11 +60,9 @@ class Pace {
   /// What pays most where other work needs the processors, too.
   [[nodiscard]] std::size_t wanted_by_all(Clock::time_point now) const;
   [[nodiscard]] std::size_t largest_octave() const;  ///< that was measured
-  /// Seconds that a batch of octave `i` takes at most, if requests take as long as in the best batches.
-  [[nodiscard]] double expected_time(std::size_t i) const;
-  /// Whether octave `i` was measured at least twice, and so lately that another trial would exceed
-  /// kTrialShare.
-  [[nodiscard]] bool measured_lately(std::size_t i, Clock::time_point now) const;
+  /// Whether octave `i` was measured at least twice, and so lately that another trial, in which requests take
+  /// as long as in the best batches, `each` seconds, would exceed kTrialShare.
+  [[nodiscard]] bool measured_lately(std::size_t i, double each, Clock::time_point now) const;
   /// The smallest octave above the best one that may be tried now; the best one if there is none.
   [[nodiscard]] std::size_t octave_to_try(Clock::time_point now) const;
   /// The smallest octave whose throughput is within kNegligible of the best; 0 without measurements.
