@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/cpp/provider: the provider through libcrypto's EVP interface, alone and under valgrind.
 file(GLOB provider_test_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/provider/*.cpp")
-add_executable(manymod_provider_tests ${provider_test_sources})
+add_executable(manymod_provider_tests ${provider_test_sources} tests/cpp/support/sanitizer_options.cpp)
 manymod_configure_target(manymod_provider_tests)
 target_compile_options(manymod_provider_tests PRIVATE ${MANYMOD_TEST_OPTIONS})
 target_compile_definitions(manymod_provider_tests PRIVATE 

@@ -15,13 +15,6 @@ constexpr const char* kHiding = "MANYMOD_HIDE_OPENCL";
 
 }  // namespace
 
-// PoCL keeps what its compiler allocates, and whether it compiles depends on the caches of earlier runs.
-// The leak sanitizer looks this function up by its name.
-extern "C" [[gnu::visibility("default")]] const char* __lsan_default_suppressions();  // NOLINT
-const char* __lsan_default_suppressions() {                                           // NOLINT
-  return "leak:libpocl\nleak:libLLVM\n";
-}
-
 void OpenclTest::SetUp() {
   unsetenv(kHiding);
   opencl::Driver::use({});
