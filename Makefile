@@ -122,7 +122,8 @@ test-cpp: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 # Sanitizers and range checks in one build, as both check the same runs. Only this build includes the unit tests of the
 # device code: it is all in headers, so that a second build would compile and test the same code again.
 test-asan: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
-	cmake --preset asan -DMANYMOD_VERIFY=ON $(SHARDS) -DPython_EXECUTABLE=$(VENV)/bin/python
+	cmake --preset asan $$($(VENV)/bin/python tools/sanitizing_compiler.py) -DMANYMOD_VERIFY=ON $(SHARDS) \
+	  -DPython_EXECUTABLE=$(VENV)/bin/python
 	cmake --build --preset asan
 	ctest --preset asan
 

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from try_compilers import Compiler, find_compilers
+from sanitizing_compiler import definitions, newest_clang
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "fuzz"
@@ -49,27 +49,20 @@ class Outcome:
     log: Path
 
 
-def has_libfuzzer(compiler: Compiler) -> bool:
-    """Return whether the compiler can link a program with libFuzzer."""
-    command = [str(compiler.cxx), "-fsanitize=fuzzer,address,undefined", "-x", "c++", "-", "-o", "/dev/null"]
-    return not subprocess.run(
-        command, input=EMPTY_PROGRAM.encode(), capture_output=True, check=False
-    ).returncode
-
-
 def build() -> list[str]:
     """Build the C++ harnesses. Returns their names, none without a compiler for them."""
-    clangs = [compiler for compiler in find_compilers(os.environ["PATH"]) if compiler.family == "clang++"]
-    compiler = next((clang for clang in reversed(clangs) if has_libfuzzer(clang)), None)
+    compiler = newest_clang("fuzzer,address,undefined", EMPTY_PROGRAM)
     if compiler is None:
         print(
             "skipped: no Clang with libFuzzer was found for the C++ harnesses: "
             "install clang-19 and libclang-rt-19-dev"
         )
         return []
-    definitions = [f"-DCMAKE_CXX_COMPILER={compiler.cxx}", f"-DCMAKE_C_COMPILER={compiler.c}"]
     subprocess.run(
-        ["cmake", "--preset", "fuzz", *definitions], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
+        ["cmake", "--preset", "fuzz", *definitions(compiler)],
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.DEVNULL,
     )
     subprocess.run(["cmake", "--build", BUILD, "--target", "manymod_fuzzers"], check=True)
     return sorted(path.name.removesuffix("_fuzz.cpp") for path in (ROOT / "tests/fuzz").glob("*_fuzz.cpp"))

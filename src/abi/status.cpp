@@ -69,7 +69,7 @@ constexpr std::array<StatusText, 41> kStatusTexts{{
 }};
 
 // Null for an unknown status.
-const StatusText* find_status(mm_status status) {
+const StatusText* find_status(const mm_status& status) {
   for (const StatusText& text : kStatusTexts) {
     if (enum_value(text.status) == enum_value(status)) return &text;
   }

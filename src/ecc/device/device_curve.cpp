@@ -113,6 +113,7 @@ DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKer
 
 CurveNumbers DeviceCurve::numbers() const {
   const auto* const words = numbers_.as<std::uint32_t>();
+  if (words == nullptr) return {};  // see the constructor
   if (!kernels_.for_any_curve()) {
     const auto row = [&](std::size_t index) { return words + index * kernels_.row_words; };
     return {row(0), row(1), row(2)};
