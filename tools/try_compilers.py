@@ -144,6 +144,22 @@ def write_all_headers(path: Path) -> None:
     path.write_text("".join(lines), encoding="utf-8")
 
 
+def compiler_and_options(entry: dict[str, str]) -> list[str]:
+    """Return the command of a compilation database's `entry` without its source and what it writes.
+
+    >>> compiler_and_options({"command": "ccache g++ -DX -o a.o -c a.cpp", "file": "a.cpp"})
+    ['g++', '-DX']
+    """
+    arguments = iter(shlex.split(entry["command"]))
+    kept: list[str] = []
+    for argument in arguments:
+        if argument in {"-o", "-MF", "-MT"}:
+            next(arguments)
+        elif argument not in {"-c", "-MD", entry["file"]} and not argument.endswith("ccache"):
+            kept.append(argument)
+    return kept
+
+
 def syntax_command(entry: dict[str, str], headers: Path) -> list[str]:
     """Return the command of a compilation database's `entry`, changed to check the syntax alone.
 
@@ -151,15 +167,8 @@ def syntax_command(entry: dict[str, str], headers: Path) -> list[str]:
     >>> " ".join(syntax_command(entry, Path("all.hpp")))
     'g++ -DX a.cpp -fsyntax-only -include all.hpp'
     """
-    arguments = iter(shlex.split(entry["command"]))
-    kept: list[str] = []
-    for argument in arguments:
-        if argument in {"-o", "-MF", "-MT"}:
-            next(arguments)
-        elif argument not in {"-c", "-MD"} and not argument.endswith("ccache"):
-            kept.append(argument)
-    kept.append("-fsyntax-only")
-    return kept if entry["file"].endswith(".c") else [*kept, "-include", str(headers)]
+    command = [*compiler_and_options(entry), entry["file"], "-fsyntax-only"]
+    return command if entry["file"].endswith(".c") else [*command, "-include", str(headers)]
 
 
 def own_entries(folder: Path) -> Iterator[dict[str, str]]:
@@ -202,13 +211,29 @@ def check_entry(entry: dict[str, str], headers: Path) -> str:
     return "\n".join(filter(None, (output_of_failure(one, folder) for one in single)))
 
 
+def precompile_headers(entry: dict[str, str], headers: Path) -> str:
+    """Write the header of the standard library and compile it with an entry's options. Returns the errors.
+
+    GCC and Clang then read `headers`.gch instead, and so parse the header once for all sources with these
+    options.
+    """
+    headers.parent.mkdir(exist_ok=True)
+    write_all_headers(headers)
+    command = [*compiler_and_options(entry), "-x", "c++-header", str(headers), "-o", f"{headers}.gch"]
+    return output_of_failure(command, Path(entry["directory"]))
+
+
 def check_syntax(folder: Path, jobs: int) -> tuple[int, str]:
     """Check the sources of a configured build folder. Returns their number and the errors."""
-    headers = folder / "all_headers.hpp"
-    write_all_headers(headers)
     entries = list(own_entries(folder))
+    headers: dict[str, Path] = {}  # by the options of the entries that include them
+    options = [shlex.join(compiler_and_options(entry)) for entry in entries]
+    for one in options:
+        headers.setdefault(one, folder / f"headers-{len(headers)}" / "all.hpp")
+    first = [entries[options.index(one)] for one in headers]
     with ThreadPoolExecutor(jobs) as pool:
-        errors = list(pool.map(lambda entry: check_entry(entry, headers), entries))
+        errors = list(pool.map(precompile_headers, first, headers.values()))
+        errors += pool.map(check_entry, entries, [headers[one] for one in options])
     return len(entries), "\n".join(filter(None, errors))
 
 
