@@ -8,6 +8,7 @@
 
 #include "exec/bucketing.hpp"
 #include "exec/prepared.hpp"
+#include "repr/canonical.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod {
@@ -23,6 +24,10 @@ class CachedModulus {
   [[nodiscard]] bool is(std::span<const Limb> modulus) const;
 
   [[nodiscard]] std::size_t limbs() const { return value_.size(); }
+  /// The copy in place of the caller's `modulus`, whose sign it has.
+  [[nodiscard]] BatchView view_of(const BatchView& modulus) const {
+    return {value_.data(), 1, value_.size(), value_.size(), modulus.negative};
+  }
   [[nodiscard]] ModulusClass modulus_class() const { return class_; }
   [[nodiscard]] const PreparedModuli& prepared() const { return prepared_; }
 

@@ -103,7 +103,9 @@ mm_status Plan::compute(const EngineSet& engines, const ModulusCache& moduli, co
   }
   const std::shared_ptr<const CachedModulus> modulus = moduli.get(job.modulus, modulus_bits_, op_, timing_);
   const BucketedBatch batch = bucket_shared(job, modulus->modulus_class(), modulus->limbs(), threads_);
-  return run_batch({engines, &modulus->prepared()}, job, batch, threads_, progress, zero);
+  Job with_copy = job;
+  if (modulus->modulus_class() == ModulusClass::compute) with_copy.modulus = modulus->view_of(job.modulus);
+  return run_batch({engines, &modulus->prepared()}, with_copy, batch, threads_, progress, zero);
 }
 
 }  // namespace manymod

@@ -168,6 +168,38 @@ TEST(Calls, ThrowingCallbackStopsTheCall) {
   EXPECT_EQ(mm_plan_run(power_plan(32).get(), &call), MM_ERR_CANCELLED);
 }
 
+// The callback makes the modulus even, with chunks left that are still to be computed.
+TEST(Calls, ASharedModulusIsThatAtTheBeginningOfTheCall) {
+  for (const char* variant : {"scalar64.generic", "radix29.avx2", static_cast<const char*>(nullptr)}) {
+    mm_plan_options options = plan_options(MM_OP_POWMOD, MM_TIMING_PUBLIC, 16 * 64, MM_MODULUS_SHARED);
+    options.variant = variant;
+    options.device = "cpu";
+    mm_plan* created = nullptr;
+    if (mm_plan_create(&options, &created) == MM_ERR_UNUSABLE_VARIANT) continue;
+    const PlanPointer plan(created);
+    struct Change {
+      std::uint64_t* limb;
+      bool changed = false;
+    };
+    bool changed = false;
+    for (std::size_t count = 400; !changed; count *= 2) {
+      PowersOfTwo powers(count, 16, 16);
+      Change change{powers.n.data()};
+      mm_call call = powers.call();
+      call.progress_user = &change;
+      call.progress = [](std::size_t done, std::size_t total, void* user) {
+        auto* const to_do = static_cast<Change*>(user);
+        to_do->changed = to_do->changed || done < total;
+        *to_do->limb = 0;
+        return 0;
+      };
+      ASSERT_EQ(mm_plan_run(plan.get(), &call), MM_OK) << mm_last_error();
+      EXPECT_TRUE(powers.all_right()) << mm_plan_variant(plan.get());
+      changed = change.changed;
+    }
+  }
+}
+
 TEST(Calls, PlanIsUsableAfterACancelledCall) {
   const PlanPointer plan = power_plan(32);
   PowersOfTwo long_powers(1'000'000, 32, 32);
