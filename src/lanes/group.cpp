@@ -43,10 +43,13 @@ void Group::assign(Items items) {
   items_ = items;
   count_ = items.size();
   if (shared_ == nullptr) {
-    find_operands(job_.modulus);
-    std::size_t bits = 0;
+    // What is measured and computed with are copies, as others may write to the caller's moduli meanwhile.
+    std::size_t bits = (limbs_ - 1) * kLimbBits + 1;
+    moduli_copies_.require(lanes() * limbs_);
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
-      operands_[lane] = operands_[lane].first(limbs_);
+      const std::span<const Limb> modulus = job_.modulus.magnitude(item(lane)).first(limbs_);
+      std::copy(modulus.begin(), modulus.end(), moduli_copies_.part(lane * limbs_, limbs_).begin());
+      operands_[lane] = moduli_copies_.part(lane * limbs_, limbs_);
       bits = std::max(bits, limbs::bit_length_var(operands_[lane]));
     }
     for (std::size_t v = 0; v < used_moduli().size(); ++v) {

@@ -79,6 +79,7 @@ class Group {
   std::array<bool, kMaxLanes> negative_{};
   limbs::Buffer scratch_;
   limbs::Buffer residue_;
+  limbs::Buffer moduli_copies_;  ///< of the items' own moduli
 
   /// The moduli of the vectors that hold items.
   [[nodiscard]] std::span<const Moduli* const> used_moduli() const {

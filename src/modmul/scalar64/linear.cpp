@@ -71,14 +71,11 @@ void run_any_sums(const BucketRun& run) {
     const Modulus& n = moduli.at(item);
     const std::span<const Limb> x = operands.x(item, n);
     const std::span<const Limb> y = job.op == Operation::negmod ? x : operands.y(item, n);
-    // Where nothing else is to be written, and the result does not replace the modulus, it is computed in its
-    // place.
-    const std::span<Limb> place = job.result.magnitude(item);
-    const bool in_place = bare && place.data() != n.value().data();
-    const std::span<Limb> r = in_place ? place : operands.result();
+    // Where nothing else is to be written, the result is computed in its place.
+    const std::span<Limb> r = bare ? job.result.magnitude(item) : operands.result();
     if (job.stop.was_requested()) return;
     combine(job.op, r, x, y, n.value());
-    if (in_place) {
+    if (bare) {
       job.status[item] = ItemStatus::ok;
     } else {
       finish_item(job, item, r, n.value());

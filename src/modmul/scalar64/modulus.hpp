@@ -2,6 +2,7 @@
 // One modulus with everything that the operations of scalar64 precompute for it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -87,10 +88,20 @@ class ModulusCursor {
   ModulusCursor(const Kernels& kernels, const Job& job, std::size_t limbs, unsigned parts)
       : job_(job), limbs_(limbs), parts_(parts), own_(kernels) {}
 
-  /// The modulus of `item`. Valid until the next call.
+  /// The modulus of `item`. Valid until the next call. It is a copy: others may write to the caller's memory
+  /// meanwhile. If its length has changed since the bucket was formed, it is some modulus of that length; in
+  /// constant time it is odd.
   const Modulus& at(std::size_t item) {
     if (job_.shared != nullptr) return static_cast<const PreparedSharedModulus*>(job_.shared)->modulus();
-    own_.assign(job_.modulus.magnitude(item).first(limbs_), parts_);
+    own_.assign(copied(item), parts_);
+    return own_;
+  }
+  /// The same for a modulus that was seen to be odd, or even. If it no longer is, it is some modulus that is.
+  const Modulus& at(std::size_t item, bool odd) {
+    if (job_.shared != nullptr) return at(item);
+    const std::span<Limb> n = copied(item);
+    n[0] = (n[0] & ~Limb{1}) | Limb{odd};
+    own_.assign(n, parts_);
     return own_;
   }
 
@@ -98,7 +109,20 @@ class ModulusCursor {
   const Job& job_;
   std::size_t limbs_;
   unsigned parts_;
+  limbs::Buffer value_;
   Modulus own_;
+
+  std::span<Limb> copied(std::size_t item) {
+    const std::span<const Limb> n = job_.modulus.magnitude(item).first(limbs_);
+    value_.require(limbs_);
+    const std::span<Limb> copy = value_.first(limbs_);
+    std::copy(n.begin(), n.end(), copy.begin());
+    // The top limb of n is not 0, and n > 1. Without a branch, as moduli may be secret.
+    const Limb shorter = word::is_zero_bit(limbs_ == 1 ? copy.back() >> 1 : copy.back());
+    copy.back() |= shorter << (kLimbBits - 1);
+    if (job_.timing == TimingClass::secret) copy[0] |= 1;  // no others are computed in constant time
+    return copy;
+  }
 };
 
 }  // namespace manymod::scalar64

@@ -94,7 +94,7 @@ class PowerRun {
     element_.require(lanes_ * limbs);
     for (std::size_t lane = 0; lane < group.size(); ++lane) {
       const std::size_t item = group[lane];
-      moduli[lane] = &moduli_[lane].at(item);
+      moduli[lane] = &moduli_[lane].at(item, true);
       montgomery[lane] = &moduli[lane]->montgomery();
       exponents[lane] = job_.y.magnitude(item);
       invertible[lane] = load_base(element_.data() + lane * limbs, item, *moduli[lane]);
@@ -155,7 +155,7 @@ class PowerRun {
   /// One item with n = 2^k m even: the power modulo m in Montgomery form and the power modulo 2^k, combined
   /// by the split.
   void power_even(std::size_t item) {
-    const Modulus& n = moduli_[0].at(item);
+    const Modulus& n = moduli_[0].at(item, false);
     const EvenSplit& split = n.split();
     const SlidingSchedule own =
         schedule_ ? SlidingSchedule{} : best_sliding_schedule(job_.y.magnitude(item), job_.stop);
