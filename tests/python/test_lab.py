@@ -18,10 +18,11 @@ from manymod.lab.machine import Machine
 from manymod.lab.model import Figure, Hardware, Row, RowError, Unavailable
 from manymod.lab.recipes.arithmetic import chain, power, product
 from manymod.lab.report.compare import changes, summary
+from manymod.lab.report.view import head, line
 from manymod.lab.runner import RECIPES, Settings, run
 from manymod.lab.store import Store, StoreError, read
 from manymod.lab.units import UNITS, normalised
-from manymod.lab.work import Plan, Work, race, sampler
+from manymod.lab.work import Plan, Result, Work, race, sampler
 
 REPORT = Path(__file__).parent / "vectors" / "lab_report.json"
 ROWS = {row.id: row for row in catalogue.load()}
@@ -275,6 +276,59 @@ def test_reports_of_other_machines_and_other_files_are_refused(machine: Machine,
     path.write_text("[]")
     with pytest.raises(StoreError, match="no report"):
         Store(path, machine.facts, {})
+
+
+def test_rows_that_cannot_be_measured_again_keep_what_they_have(
+    machine: Machine, counted: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "r.json"
+    row = row_of("a", by("a"))
+    list(run([row], machine, settings(), Store(path, machine.facts, {})))
+    before = read(path)["rows"]
+    for changed in ({"minutes": -1}, {"devices": ("cuda",)}):
+        store = Store(path, machine.facts, {})
+        assert [entry["state"] for _, entry in run([row], machine, settings(again=True, **changed), store)]
+        assert read(path)["rows"] == before
+    assert counted == ["a"]
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "{}", '{"rows": [1]}', '{"rows": []}', "[" * 100_000])
+def test_what_is_no_report_of_a_program_fails_its_rows_alone(
+    content: str, counted: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "report.json"
+    file.write_text(content)
+    kernels = {"by": "device_kernels", "on": "cuda", "form": "f", "operation": "o", "bits": 160}
+    rows = [ROWS["peer/powmod/cgbn/256"], row_of("b", kernels), row_of("a", by("a"))]
+    reports = {"cgbn": file, "device_kernels": file}
+    with Machine(None, reports) as machine:
+        entries = run_rows(rows, machine)
+    assert {entry["state"] for entry in entries} == {"failed", "measured"}
+    assert all(str(file) in entry["why"] for entry in entries if entry["state"] == "failed")
+    assert counted == ["a"]
+
+
+def test_only_what_was_watched_is_called_disturbed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program of bench/ counts instructions: no other process disturbs that."""
+    monkeypatch.setitem(runner.RECIPES, "test", lambda *_: [Result("it", (5.0,), {"device": "cpu"})])
+    (entry,) = run_rows([row_of("a", by("a"))], machine)
+    assert "disturbed" not in line(entry).cells[-1]
+    entry["measurement"]["quiet"] = 0
+    assert "disturbed" in line(entry).cells[-1]
+
+
+def test_a_report_of_several_runs_tells_the_samples_of_each(
+    machine: Machine, counted: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "r.json"
+    for name, plan in (("a", Plan(1, 0, 60)), ("b", Plan(2, 0.001, 60))):
+        list(run([row_of(name, by(name))], machine, settings(plan=plan), Store(path, machine.facts, {})))
+    assert counted == ["a", "b"]
+    told = head(read(path))["method"]
+    assert told.startswith(
+        "medians of 1 samples of at least 0 s (1 rows) and of 2 samples of at least 0.001 s"
+    )
+    assert head(read(REPORT))["method"].startswith("medians of 3 samples")
 
 
 def report_with(samples: list[float], **changed: Any) -> dict[str, Any]:

@@ -88,7 +88,12 @@ class _Runner:
                 outcome = {"state": "failed", "why": f"{type(error).__name__}: {error}"}
                 break
             else:
-                outcome = {"state": "measured", "measurement": _measurement(row, measure, results)}
+                plan = self.settings.plan
+                outcome = {
+                    "state": "measured",
+                    "measurement": _measurement(row, measure, results),
+                    "plan": {"samples": plan.samples, "seconds": plan.seconds},
+                }
                 if reasons:  # of ways that were preferred
                     outcome["instead"] = "; ".join(dict.fromkeys(reasons))
                 break
@@ -202,5 +207,7 @@ def run(
             entry: dict[str, Any] = {"row": row.as_dict(), "state": "left", "why": _NO_TIME, "seconds": 0}
         else:
             entry = runner.entry(row)
-        store.put(row.id, entry)
+        # What was measured before is not given up for a row that could not be measured again.
+        if entry["state"] in {"measured", "failed"} or not store.is_measured(row.id):
+            store.put(row.id, entry)
         yield row, entry

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from manymod.lab.document import problem
 from manymod.tables import OutputFile
 
 __all__ = ["FORMAT", "Store", "StoreError", "read"]
@@ -32,15 +33,17 @@ def read(path: Path) -> dict[str, Any]:
     """A report.
 
     Raises:
-        StoreError: if the file is none.
+        StoreError: if the file is none, or a damaged one.
         OSError: if it cannot be read.
     """
     try:
         document: Any = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{path}: {error}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise StoreError(f"{path} is no report of manymod lab")
+    if damage := problem(document):
+        raise StoreError(f"{path} is damaged: {damage}")
     return dict(document)
 
 
@@ -89,5 +92,4 @@ class Store:
 
     def save(self) -> None:
         """Write the file anew, in one step: a run that is stopped meanwhile leaves the one before."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         OutputFile(self.path).write((json.dumps(self.document, indent=1) + "\n").encode())

@@ -57,12 +57,16 @@ class Work:
 
 @dataclass(frozen=True)
 class Result:
-    """Samples of a contender, rates in operations a second or values in a unit of their own."""
+    """Samples of a contender, rates in operations a second or values in a unit of their own.
+
+    `quiet` is how many of them no other process disturbed; None where nobody watched, as while a program of
+    `bench/` measured by itself, or counted.
+    """
 
     name: str
     samples: tuple[float, ...]
     facts: Mapping[str, Any]
-    quiet: int = 0
+    quiet: int | None = None
 
     @property
     def median(self) -> float:

@@ -23,6 +23,7 @@ from manymod.lab.runner import Settings, run
 from manymod.lab.store import Store, StoreError, read
 from manymod.lab.units import UNITS, text
 from manymod.lab.work import Plan
+from manymod.tables import OutputFile
 
 __all__ = ["lab"]
 
@@ -53,10 +54,28 @@ def _outputs(prefix: Path) -> tuple[Path, Path, Path]:
     return tuple(prefix.with_name(prefix.name + suffix) for suffix in (".json", ".html", ".md"))  # type: ignore[return-value]
 
 
+def _prefix(_context: click.Context, _parameter: click.Parameter, value: Path) -> Path:
+    """Where the report goes: a name, to which the endings of its files are added."""
+    if not value.name:
+        raise click.BadParameter(f"{str(value)!r} has no name of a file")
+    return value
+
+
+def _check_outputs(prefix: Path) -> None:
+    """Refuse what cannot be written before anything is measured.
+
+    Raises:
+        TableError: if one of the report's files cannot be.
+    """
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    for path in _outputs(prefix):
+        OutputFile(path)
+
+
 def _write(document: dict[str, Any], prefix: Path) -> None:
     _, page, text_file = _outputs(prefix)
-    page.write_text(html.render(document), encoding="utf-8")
-    text_file.write_text(markdown.render(document), encoding="utf-8")
+    OutputFile(page).write(html.render(document).encode())
+    OutputFile(text_file).write(markdown.render(document).encode())
 
 
 def _line(row: Row, entry: dict[str, Any]) -> str:
@@ -90,14 +109,14 @@ def _described(settings: Settings) -> dict[str, Any]:
         "seconds": plan.seconds,
         "minutes": settings.minutes,
         "devices": list(settings.devices),
-        "method": f"medians of {plan.samples} samples of at least {plan.seconds:g} s, contenders of a row by "
-        "turns; one thread in processor time, else wall time; answers compared with Python's or another "
-        "library's; of programs of bench/ their own medians",
+        "method": "contenders of a row by turns; one thread in processor time, else wall time; answers "
+        "compared with Python's or another library's; of programs of bench/ their own medians",
     }
 
 
 def _measure(rows: list[Row], machine: Machine, settings: Settings, prefix: Path) -> None:
     console = Console(stderr=True)
+    _check_outputs(prefix)
     store = Store(_outputs(prefix)[0], machine.facts, _described(settings))
     states: Counter[str] = Counter()
     total = sum(settings.again or not store.is_measured(row.id) for row in rows)
@@ -126,6 +145,7 @@ def _measure(rows: list[Row], machine: Machine, settings: Settings, prefix: Path
     "prefix",
     type=click.Path(path_type=Path),
     default=Path("manymod-lab"),
+    callback=_prefix,
     show_default=True,
     metavar="OUTPUT",
     help="The report is OUTPUT.html, OUTPUT.md and OUTPUT.json.",

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,6 +15,7 @@ from manymod.lab.machine import Machine
 from manymod.lab.model import RowError, Unavailable
 from manymod.lab.peers.libraries import Loop, crypto_mb_powers, gmp_powers, openssl_powers, secp256k1_keys
 from manymod.lab.recipes.arithmetic import power
+from manymod.lab.recipes.programs import read_report
 from manymod.lab.recipes.schemes import private_key, rsa
 from manymod.lab.work import Plan, Result, Work, sampler
 
@@ -92,13 +92,12 @@ _LOOPS: dict[str, Callable[[Params, Machine], Loop]] = {
 }
 
 
-def _read_report(machine: Machine, name: str, how: str) -> dict[str, Any]:
-    """The report of a program that no call here can reach."""
+def _read_report(machine: Machine, name: str, how: str, rows: str) -> dict[str, Any]:
+    """The report of a program that no call here can reach; `rows` is the member with what it measured."""
     file = machine.reports.get(name)
     if file is None:
         raise Unavailable(f"no report: {how}, then --report {name}=FILE")
-    report: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return report
+    return read_report(file, name, rows=rows)
 
 
 def _best(runs: list[dict[str, Any]], what: str) -> dict[str, Any]:
@@ -116,11 +115,11 @@ def _result(report: Mapping[str, Any], best: Mapping[str, Any], what: str) -> li
 def _cgbn(params: Params, machine: Machine) -> list[Result]:
     """CGBN's best shape, from the report of `bench/cuda/peers/run.py`."""
     how = "build CGBN's driver by bench/cuda/peers (its README says how) and run its run.py --json FILE"
-    report = _read_report(machine, "cgbn", how)
+    report = _read_report(machine, "cgbn", how, "best")
     runs = [
         run
         for run in report["best"]
-        if run["operation"] == "power" and run["bits"] == params["bits"] and not run["wrong"]
+        if (run.get("operation"), run.get("bits")) == ("power", params["bits"]) and not run.get("wrong", True)
     ]
     best = _best(runs, f"powers of {params['bits']} bits")
     return _result(report, best, f"CGBN, {best.get('threads_per_instance', '?')} threads an instance")
@@ -129,7 +128,7 @@ def _cgbn(params: Params, machine: Machine) -> list[Result]:
 def _gecc(_params: Params, machine: Machine) -> list[Result]:
     """gECC's best batch, from the report of `bench/peers/gpu_curves.py`."""
     how = "build gECC's driver by bench/peers/gpu_curves.sh and run bench/peers/gpu_curves.py --json FILE"
-    report = _read_report(machine, "gecc", how)
+    report = _read_report(machine, "gecc", how, "rows")
     wanted = {"library": "gecc", "operation": "multiply", "scope": "kernels", "right": True}
     runs = [run for run in report["rows"] if wanted.items() <= run.items()]
     best = _best(runs, "right multiples of points by gECC")

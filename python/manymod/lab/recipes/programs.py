@@ -15,7 +15,15 @@ from manymod.lab.machine import Machine
 from manymod.lab.model import RowError, Unavailable
 from manymod.lab.work import Plan, Result
 
-__all__ = ["PROGRAMS", "counters", "device_kernels", "montgomery", "paper003", "rns_figure3"]
+__all__ = [
+    "PROGRAMS",
+    "counters",
+    "device_kernels",
+    "montgomery",
+    "paper003",
+    "read_report",
+    "rns_figure3",
+]
 
 Params = Mapping[str, Any]
 
@@ -28,6 +36,8 @@ PROGRAMS = {
 }
 _COUNTER = "sm__inst_executed.avg.per_cycle_active"
 _LIMIT_SECONDS = 300
+#: What a report tells of its origin.
+_FACTS = ("card", "multiprocessors", "driver", "date", "commit")
 
 #: Reports by program and options, of this process.
 _reports: dict[tuple[str, ...], dict[str, Any]] = {}
@@ -42,13 +52,31 @@ def _run(command: Sequence[str]) -> str:
         raise RowError(f"{Path(command[0]).name}: {error}") from error
 
 
+def read_report(file: Path, name: str, facts: Sequence[str] = (), rows: str = "rows") -> dict[str, Any]:
+    """The report of a program, which has these facts and, as member `rows`, a list of what was measured.
+
+    Raises:
+        RowError: if the file is none.
+    """
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise RowError(f"{file}: {error}") from error
+    measured = report.get(rows) if isinstance(report, dict) else None
+    if not isinstance(measured, list) or not all(isinstance(row, dict) for row in measured):
+        raise RowError(f"{file} is no report of {name}: it has no {rows!r}")
+    if missing := [fact for fact in facts if fact not in report]:
+        raise RowError(f"{file} is no report of {name}: it has no {missing[0]!r}")
+    return dict(report)
+
+
 def _report(name: str, options: Sequence[str], machine: Machine, on: str) -> dict[str, Any]:
     """The report of a program: an earlier one if the run was given it, else a new one, made once."""
     earlier = machine.reports.get(name)
     key = (name, str(earlier)) if earlier else (name, *options)
     if key not in _reports:
         if earlier:
-            _reports[key] = json.loads(earlier.read_text(encoding="utf-8"))
+            _reports[key] = read_report(earlier, name, _FACTS)
         else:
             if on == "cuda":
                 machine.require_gpu()

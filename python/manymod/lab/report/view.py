@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -198,9 +199,28 @@ def skipped(document: Mapping[str, Any]) -> list[Skipped]:
     return sorted(found, key=lambda group: order[group.state])
 
 
+def _method(document: Mapping[str, Any]) -> str:
+    """How rows were measured: a report may have rows of several runs, each with samples of its own."""
+    method = str(document["settings"].get("method", ""))
+    timed = [
+        entry
+        for entry in document["rows"].values()
+        if entry["state"] == "measured" and not entry["measurement"].get("program")
+    ]
+    plans = Counter(
+        (plan["samples"], plan["seconds"]) for plan in (entry.get("plan") for entry in timed) if plan
+    )
+    if not plans:  # reports of 0.1.0 have one statement for all rows
+        return method
+    told = [f"{samples} samples of at least {seconds:g} s" for samples, seconds in plans]
+    if plans.total() < len(timed) or len(plans) > 1:
+        told = [f"{plan} ({rows} rows)" for plan, rows in zip(told, plans.values(), strict=True)]
+    return f"medians of {' and of '.join(told)}, {method}"
+
+
 def head(document: Mapping[str, Any]) -> dict[str, str]:
     """The machine and the run in a few lines."""
-    machine, settings = document["machine"], document["settings"]
+    machine = document["machine"]
     states = [entry["state"] for entry in document["rows"].values()]
     counts = ", ".join(
         f"{states.count(state)} {state}"
@@ -215,8 +235,8 @@ def head(document: Mapping[str, Any]) -> dict[str, str]:
         f"CUDA {gpu['cuda']}"
         if gpu
         else "none",
-        "software": f"{versions}, commit {machine['commit'] or 'unknown'}",
+        "software": f"{versions}, commit {machine.get('commit') or 'unknown'}",
         "date": str(machine["date"]),
         "rows": counts,
-        "method": str(settings.get("method", "")),
+        "method": _method(document),
     }
