@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import manymod
+from manymod.cli.bench.contenders import seconds_per_call
 from manymod.cli.tune.case import Batch, Case, Target, make_batch, make_runner
 from manymod.cli.tune.cpu_measure import AUTO, FAR_BEHIND, Times
 from manymod.cli.tune.facts import comparison_only, technique, threads_per_instance, wants_fast_doubles
@@ -123,17 +124,6 @@ def _undisturbed(taken: dict[int, float]) -> dict[int, float]:
     return dict(zip(counts, least, strict=True))
 
 
-def _seconds(call: Callable[[], Any], at_least: float) -> float:
-    """Wall seconds of one call, from as many as take `at_least` together."""
-    start = time.perf_counter()
-    for calls in itertools.count(1):
-        call()
-        elapsed = time.perf_counter() - start
-        if elapsed >= at_least:
-            return elapsed / calls
-    raise AssertionError("unreachable")
-
-
 @dataclass
 class _Runner:
     """One of those that are compared, with medians of seconds a call by number of items."""
@@ -164,7 +154,7 @@ class _Runner:
     def sample(self, count: int, at_least: float) -> None:
         """Take one more sample."""
         assert self.call is not None  # noqa: S101 (for the type checker: begun)
-        self.samples.append(_seconds(self.call, at_least))
+        self.samples.append(seconds_per_call(self.call, at_least, time.perf_counter))
         self.taken[count] = statistics.median_low(self.samples)
 
     def in_proportion(self, count: int) -> float:

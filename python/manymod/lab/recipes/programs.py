@@ -13,11 +13,11 @@ from typing import Any
 
 from manymod.lab.machine import Machine
 from manymod.lab.model import RowError, Unavailable
+from manymod.lab.recipes.params import Params
 from manymod.lab.work import Plan, Result
 
 __all__ = ["PROGRAMS", "counters", "device_kernels", "montgomery", "paper003", "rns_figure3"]
 
-Params = Mapping[str, Any]
 
 #: Programs whose rows the lab takes: the CMake target and what switches it on.
 PROGRAMS = {
