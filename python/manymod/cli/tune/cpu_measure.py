@@ -21,12 +21,12 @@ OPS = {"powmod": False, "mulmod": True, "sqrmod": True, "fixed_base_powmod": Fal
 AUTO = "auto"
 #: Numbers of items of the first round, after which variants that are far behind at all of them are dropped.
 FIRST_ROUND = (1, 2, 4, 8, 16, 1024)
-#: Items that leave no part of a vector unused, with two vectors in lockstep either.
+#: Items that fill all vectors, also where two are computed in lockstep.
 FULL_VECTORS = 16
-#: How far behind that is.
+#: Variants that take this many times as long as the best are far behind.
 FAR_BEHIND = 1.6
 
-#: How often a sample is taken at most, to have it undisturbed.
+#: Most times that a sample is taken until one is undisturbed.
 ATTEMPTS = 4
 
 #: Nanoseconds an item, by variant and number of items.
