@@ -2,20 +2,22 @@
 # Each target sets up what it needs in .venv and build/, from a fresh clone on a machine with Python 3.10 or
 # newer, a C++20 compiler and make. Stamp files make a second call quick.
 #
-#   make demo     the main job on real input
-#   make demo-tls   nginx with the OpenSSL provider: handshakes beside those of OpenSSL alone
-#   make test     C++ and Python tests, once optimised and once under sanitizers with range checks
-#   make test-clusters   Ray at length, and Spark
-#   make bench    measurements of this machine
-#   make lint     formatters, linters, type checkers      make format   apply the formatters
-#   make docs     the documentation as a site, in build/docs/html      make docs-links   the same, and check links to other sites
-#   make compilers   everything with each compiler on PATH, warnings as errors, and the tests of constant-time code
-#   make lowest   build and test with the lowest versions of the dependencies that pyproject.toml allows
-#   make fuzz     every fuzzing harness by libFuzzer for FUZZ_SECONDS (600)
-#   make soak     random calls from threads and forks with failing allocations, for SOAK_SECONDS (3600)
-#   make wheels   source distribution and wheels for manylinux in dist/; MANYMOD_CUDA=OFF leaves out the GPU part
-#   make try-wheels   install the wheels of dist/ into bare systems and compute with them (root, debootstrap)
-#   make clean    remove .venv and build
+#   make demo           the main job on real input
+#   make demo-tls       nginx with the OpenSSL provider: handshakes beside those of OpenSSL alone
+#   make test           C++ and Python tests, once optimised and once under sanitizers with range checks
+#   make test-clusters  Ray at length, and Spark
+#   make bench          measurements of this machine
+#   make lint           formatters, linters, type checkers
+#   make format         apply the formatters
+#   make docs           the documentation as a site, in build/docs/html
+#   make docs-links     the same, and check links to other sites
+#   make compilers      everything with each compiler on PATH, warnings as errors, and the tests of constant-time code
+#   make lowest         build and test with the lowest versions of the dependencies that pyproject.toml allows
+#   make fuzz           every fuzzing harness by libFuzzer for FUZZ_SECONDS (600)
+#   make soak           random calls from threads and forks with failing allocations, for SOAK_SECONDS (3600)
+#   make wheels         source distribution and wheels for manylinux in dist/; MANYMOD_CUDA=OFF leaves out the GPU part
+#   make try-wheels     install the wheels of dist/ into bare systems and compute with them (root, debootstrap)
+#   make clean          remove .venv and build
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -48,10 +50,11 @@ PACKAGE_SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
 CPP_SOURCES = $(shell find src include daemon provider tests bench examples \
   -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh')
 TIDY_SOURCES = $(filter %.cpp,$(filter src/% daemon/% provider/% tests/%,$(CPP_SOURCES)))
-PYTHON_CODE = $(wildcard python apps cmake docs reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
+PYTHON_CODE = $(wildcard python apps cmake docs reference tools tests examples/*.py bench/*.py bench/*/*.py) \
+  $(shell find src -name '*.py')
 
-.PHONY: help demo demo-tls package-cuda test test-cpp test-asan test-python test-clusters bench lint lint-python lint-format lint-clang \
-  lint-cpp format docs docs-links compilers lowest fuzz soak wheels try-wheels clean
+.PHONY: help demo demo-tls package-cuda test test-cpp test-asan test-python test-clusters bench \
+  lint lint-python lint-format lint-clang lint-cpp format docs docs-links compilers lowest fuzz soak wheels try-wheels clean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -61,8 +64,8 @@ $(STAMPS)/venv:
 	@tools/make_venv.sh "$(PYTHON)" "$(VENV)"
 	@mkdir -p $(STAMPS) && touch $@
 
-# deps-build: what builds the package; deps-cuda: a compiler for its CUDA kernels, if there is none; deps-demo, deps-test, deps-docs, ..: the package's own dependencies and
-# those of that extra.
+# deps-build: what builds the package; deps-cuda: a compiler for its CUDA kernels, if there is none; deps-EXTRA, such as
+# deps-demo: the package's own dependencies and those of that extra.
 $(STAMPS)/deps-%: pyproject.toml tools/requirements.py tools/build_backend/cuda_compiler.py | $(STAMPS)/venv
 	@$(VENV)/bin/python tools/requirements.py $* > $(STAMPS)/$*.txt
 	$(PIP) install -r $(STAMPS)/$*.txt
@@ -88,7 +91,7 @@ $(STAMPS)/package: $(PACKAGE_SOURCES) $(STAMPS)/build-tools $(STAMPS)/system-bui
 	@touch $@
 
 # The package with the CUDA kernels whether or not there is a GPU: the tests check their machine code for sm_90a.
-# No other set-up can go on while it is compiled, so that what all its users need comes first.
+# Installing takes the lock as long as it compiles, so that what all users of this package need is set up before.
 $(STAMPS)/package-cuda: $(PACKAGE_SOURCES) $(STAMPS)/build-tools $(STAMPS)/deps-cuda $(STAMPS)/system-build \
   | $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(install_package) $(addprefix -C cmake.define.,$(CUDA_KERNELS)) .
@@ -110,9 +113,10 @@ test: test-cpp test-asan test-python
 
 package-cuda test-cpp test-asan test-python: WERROR := ON
 
-# The package has configured the folder without them.
+# Adds the tests to the build folder of the package, which was configured without them.
 configure_tests = cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON \
-  -DMANYMOD_BUILD_DAEMON=ON -DMANYMOD_BUILD_PROVIDER=ON -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1 -DMANYMOD_TEST_DEVICE_CODE=OFF $(SHARDS)
+  -DMANYMOD_BUILD_DAEMON=ON -DMANYMOD_BUILD_PROVIDER=ON -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1 \
+  -DMANYMOD_TEST_DEVICE_CODE=OFF $(SHARDS)
 
 test-cpp: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)

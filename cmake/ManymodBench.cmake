@@ -39,7 +39,7 @@ function(manymod_embed_kernels target user definition source architectures)
   target_link_libraries(${target} PRIVATE manymod_internal)
 endfunction()
 
-# These have kernels besides the library's.
+# These programs have kernels of their own, besides the library's.
 if(manymod_cuda_on)
   file(GLOB device_bench_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/*.cpp")
   manymod_add_device_program(device_kernels ${device_bench_sources})
@@ -66,7 +66,7 @@ if(manymod_cuda_on)
                           "${manymod_architectures}")
   endif()
 
-  # Only sm_90a has its instructions.
+  # Only sm_90a has the instructions of this program.
   manymod_add_device_program(pipe_overlap bench/cuda/pipe_overlap/main.cpp bench/cuda/timer.cpp)
   manymod_embed_kernels(pipe_overlap bench/cuda/pipe_overlap/main.cpp MM_PIPE_OVERLAP_IMAGE
                         bench/cuda/pipe_overlap/kernels.cu 90a)

@@ -46,16 +46,6 @@ function(manymod_nvcc_version version_var)
   set(${version_var} "${CMAKE_MATCH_1}" PARENT_SCOPE)
 endfunction()
 
-# Whether the kernel driver of NVIDIA, or that of WSL, knows a GPU (tools/build_backend/cuda_compiler.py asks the same).
-function(manymod_has_gpu result_var)
-  file(GLOB gpus "/dev/nvidia0" "/proc/driver/nvidia/gpus/*" "/usr/lib/wsl/lib/libcuda.so.1")
-  if(gpus)
-    set(${result_var} TRUE PARENT_SCOPE)
-  else()
-    set(${result_var} FALSE PARENT_SCOPE)
-  endif()
-endfunction()
-
 # Architectures of this machine's GPUs; all where there are none.
 function(manymod_default_architectures list_var)
   execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
@@ -84,12 +74,15 @@ function(manymod_compile_device source base architectures)
     VERBATIM)
 endfunction()
 
-# Set <why_var> to why the kernels are not compiled, or to "" if they are; an error where they were asked for.
+# Set <why_var> to why the kernels are not compiled, or to "" if they are. Stop with an error where they were asked for and
+# cannot be compiled.
 function(manymod_judge_cuda why_var)
   set(${why_var} "" PARENT_SCOPE)
   if(MANYMOD_CUDA MATCHES "^(AUTO|auto)$")
-    manymod_has_gpu(gpu)
-    if(NOT gpu)
+    # These files show a GPU that NVIDIA's kernel driver, or that of WSL, knows (tools/build_backend/cuda_compiler.py looks for
+    # the same).
+    file(GLOB gpus "/dev/nvidia0" "/proc/driver/nvidia/gpus/*" "/usr/lib/wsl/lib/libcuda.so.1")
+    if(NOT gpus)
       set(${why_var} "this machine has no NVIDIA GPU; -DMANYMOD_CUDA=ON compiles them for other machines" PARENT_SCOPE)
       return()
     endif()

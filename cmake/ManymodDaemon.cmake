@@ -38,7 +38,7 @@ foreach(library IN ITEMS manymod_signd_client manymod_signd_server)
   set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${library} PUBLIC Threads::Threads OpenSSL::SSL)
 endforeach()
-# With more sources in one, GCC 12 reports an overflow where the bytes of a frame grow, which there is not.
+# With more sources in one translation unit, GCC 12 wrongly reports an overflow where the bytes of a frame grow.
 if(MANYMOD_UNITY_BATCH GREATER 6)
   set_target_properties(manymod_signd_client PROPERTIES UNITY_BUILD_BATCH_SIZE 6)
 endif()
@@ -91,7 +91,7 @@ if(MANYMOD_BUILD_TESTS)
   set_tests_properties(signd_tests PROPERTIES LABELS unit TIMEOUT 300)
 endif()
 
-# The load generators, and a daemon without arithmetic, whose processor time is all the rest.
+# Load generators, and a daemon without arithmetic, which shows what processor time all the rest takes.
 if(MANYMOD_BUILD_BENCH)
   add_executable(manymod-signd-load bench/signd/load.cpp)
   target_link_libraries(manymod-signd-load PRIVATE manymod_signd_client)

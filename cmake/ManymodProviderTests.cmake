@@ -4,12 +4,12 @@ file(GLOB provider_test_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/t
 add_executable(manymod_provider_tests ${provider_test_sources} tests/cpp/support/sanitizer_options.cpp)
 manymod_configure_target(manymod_provider_tests)
 target_compile_options(manymod_provider_tests PRIVATE ${MANYMOD_TEST_OPTIONS})
-target_compile_definitions(manymod_provider_tests PRIVATE 
+target_compile_definitions(manymod_provider_tests PRIVATE
   "MANYMOD_PROVIDER_MODULE=\"$<TARGET_FILE:manymod_provider>\""
   "MANYMOD_PROVIDER_TEST_KEYS=\"${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/provider/keys\"")
 target_link_libraries(manymod_provider_tests PRIVATE OpenSSL::Crypto Threads::Threads GTest::gtest_main)
 add_dependencies(manymod_provider_tests manymod_provider)
-# The application's configuration is none of the tests'.
+# The tests run without the machine's configuration of OpenSSL.
 add_test(NAME provider COMMAND manymod_provider_tests)
 set_tests_properties(provider PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "OPENSSL_CONF=/dev/null")
 if(NOT MANYMOD_SANITIZE)

@@ -39,7 +39,7 @@ set_source_files_properties(
   tests/cpp/support/naive.cpp
   PROPERTIES COMPILE_OPTIONS "-O3;-fno-sanitize=undefined" SKIP_PRECOMPILE_HEADERS ON)
 set_property(SOURCE tests/cpp/support/byte_product.cpp APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=address)
-# It returns to other stacks than it was called on, which shadow stacks would not allow.
+# This file returns to other stacks than it was called on, which shadow stacks would not allow.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_property(SOURCE tests/cpp/support/fiber_switch.cpp APPEND PROPERTY COMPILE_OPTIONS -fcf-protection=none)
 endif()
@@ -143,12 +143,12 @@ if(test_sources)
   endif()
 endif()
 
+find_program(MANYMOD_VALGRIND valgrind)
 if(TARGET manymod_provider)
-  find_program(MANYMOD_VALGRIND valgrind)
   include(ManymodProviderTests)
 endif()
 
-# In a program of its own, whose copy runs with another user's privileges.
+# This test is a program of its own, a copy of which runs with another user's privileges.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MANYMOD_SANITIZE)
   add_executable(manymod_privileged tests/cpp/privileged/environment.cpp)
   manymod_configure_target(manymod_privileged)
@@ -160,7 +160,6 @@ endif()
 # The programs mark secrets as undefined memory, so that valgrind reports each branch and address that depends on one.
 # Sanitizers and valgrind exclude each other.
 if(NOT MANYMOD_SANITIZE)
-  find_program(MANYMOD_VALGRIND valgrind)
   find_path(MANYMOD_VALGRIND_INCLUDE valgrind/memcheck.h)
   foreach(source IN LISTS ctgrind_sources)
     get_filename_component(name "${source}" NAME_WE)
@@ -185,7 +184,7 @@ if(MANYMOD_X86_64 AND NOT MANYMOD_SANITIZE)
   include(ManymodMsan)
 endif()
 
-# The kernels' registers and local memory in the compiler's reports.
+# A check of the compiler's reports: the kernels' registers and local memory.
 if(manymod_device_resources)
   add_test(NAME device_resources
            COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_device_resources.py"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What collects the results of a batch."""
+"""The interface of what collects the results of a batch."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ __all__ = ["Answer"]
 class Answer:
     """Collects the results of a batch, run by run, and returns them as the caller's kind of object."""
 
-    #: results are written where they stay
+    #: Results are written into the caller's array itself, so that `store` has nothing to do.
     direct: bool = False
-    #: results are ints or mpz, which `store_objects` takes as well
+    #: Results are ints or mpz, which `store_objects` takes, too.
     of_objects: bool = False
-    #: ..mpz
+    #: These are mpz rather than ints.
     mpz: bool = False
-    #: there is no place for signs: no modulus may have them, not even a batch of which none is negative
+    #: Results cannot have signs. The library then gets no signs of the moduli either, even where an array of
+    #: them says that no modulus is negative.
     without_signs: bool = False
 
     def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Any, Signs | None]:

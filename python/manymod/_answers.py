@@ -16,7 +16,7 @@ from manymod._arrow_answers import ArrowOverArray, DecimalsAnswer, NullsAnswer, 
 from manymod._arrow_operands import ArrowText
 from manymod._device import DeviceRows, check_one_device
 from manymod._device_answer import DeviceAnswer
-from manymod._operand_kinds import Kind, Operand
+from manymod._operand_kinds import Kind, Operand, twos_complement
 from manymod.intarray import IntArray, Limbs, Signs
 
 __all__ = ["answer_for"]
@@ -152,10 +152,7 @@ class _IntegersAnswer(Answer):
             _check_overlap(self.values, inputs)
 
     def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
-        magnitudes = limbs[:, 0]
-        if signs is not None:
-            magnitudes = np.where(signs != 0, np.uint64(0) - magnitudes, magnitudes)
-        self.values[start:stop] = magnitudes.view(self.values.dtype)
+        self.values[start:stop] = twos_complement(limbs[:, 0], signs).view(self.values.dtype)
 
     def finish(self, null: NDArray[np.bool_] | None) -> Any:  # noqa: ARG002
         return self.values

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ __all__ = [
     "as_arrow",
     "binary_rows",
     "fixed_size_binary",
-    "integer_values",
     "integers",
     "is_arrow",
     "is_text",
+    "merged_nulls",
     "null_mask",
+    "numeric_values",
+    "numpy_type",
     "plain",
     "rechunk",
     "slices",
@@ -112,6 +115,15 @@ def null_mask(array: Any) -> NDArray[np.bool_] | None:
     return ~array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
 
 
+def merged_nulls(masks: Iterable[NDArray[np.bool_] | None]) -> NDArray[np.bool_] | None:
+    """Where any of several arrays is null, given where each is (None: nowhere); None if none is anywhere."""
+    merged: NDArray[np.bool_] | None = None
+    for null in masks:
+        if null is not None:
+            merged = null if merged is None else merged | null
+    return merged
+
+
 def binary_rows(array: Any) -> NDArray[np.uint8]:
     """The memory of fixed_size_binary, ``uint8[N, W]``."""
     count, width = len(array), array.type.byte_width
@@ -122,12 +134,17 @@ def binary_rows(array: Any) -> NDArray[np.uint8]:
     return flat.reshape(count, width)
 
 
-def integer_values(array: Any) -> NDArray[Any]:
-    """The memory of an array of integers, 1-D."""
+def numpy_type(dtype: Any) -> np.dtype[Any]:
+    """The numpy type of an Arrow type of integers or floats; Arrow's own answer may import pandas."""
     import pyarrow as pa  # noqa: PLC0415
 
-    signed = pa.types.is_signed_integer(array.type)
-    dtype = np.dtype(f"{'i' if signed else 'u'}{array.type.bit_width // 8}")
+    letter = "f" if pa.types.is_floating(dtype) else "i" if pa.types.is_signed_integer(dtype) else "u"
+    return np.dtype(f"{letter}{dtype.bit_width // 8}")
+
+
+def numeric_values(array: Any) -> NDArray[Any]:
+    """The memory of an array of integers or floats, 1-D."""
+    dtype = numpy_type(array.type)
     data = array.buffers()[1]
     if data is None:
         return np.zeros(len(array), dtype)

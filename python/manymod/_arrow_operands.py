@@ -9,15 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _arrow, _core
-from manymod._operand_kinds import Batch, Binary, Integers, Kind, LimbRows, Operand
-from manymod.intarray import lengths_in_bits, limbs_for
+from manymod._operand_kinds import (
+    Batch,
+    Binary,
+    Integers,
+    Kind,
+    LimbRows,
+    Operand,
+    bits_of_copy,
+    widest_bits,
+)
+from manymod.intarray import limbs_for
 
-__all__ = ["MAX_DECIMAL_DIGITS", "ArrowText", "arrow_operand"]
+__all__ = ["HEXADECIMAL", "MAX_DECIMAL_DIGITS", "ArrowText", "arrow_operand"]
 
-#: Longest decimal text: its conversion is quadratic. Hexadecimal text has no limit.
+#: Most digits of a decimal text: conversion takes quadratic time, so that longer ones could stall a call.
+#: Hexadecimal text has no limit.
 MAX_DECIMAL_DIGITS = 100_000
 
-_HEXADECIMAL = 2
+#: What `_core.scan_text` finds for a hexadecimal text; 0 stands for a text that is no integer.
+HEXADECIMAL = 2
 
 #: Texts that are converted at a time where only their lengths are asked for.
 _BLOCK = 1 << 14
@@ -50,7 +61,7 @@ class ArrowBytes(Operand):
 
     def exact_bits(self) -> int:
         """Bits of the widest item."""
-        return int(lengths_in_bits(self.host_limbs()).max(initial=0))
+        return bits_of_copy(self.host_limbs())
 
 
 class ArrowText(Operand):
@@ -76,7 +87,7 @@ class ArrowText(Operand):
         _core.scan_text(self._data, self._offsets, MAX_DECIMAL_DIGITS, *scanned)
         self._check(wide)
         self._widths[self._notations == 0] = 1
-        self.hexadecimal: NDArray[np.bool_] = self._notations == _HEXADECIMAL
+        self.hexadecimal: NDArray[np.bool_] = self._notations == HEXADECIMAL
         minus = compute.any(compute.match_substring(wide, "-")).as_py()
         self.signed = bool(minus)
         self.bits = self._bits_of_widest()
@@ -99,15 +110,18 @@ class ArrowText(Operand):
             )
 
     def _bits_of_widest(self) -> int:
-        """Widths are bounds, too high by one limb at most: of those that may be the widest, convert all."""
+        """Bits of the widest item.
+
+        The known widths are bounds, too high by one limb at most. Blocks with an item that may be the widest
+        are converted to find out.
+        """
         widest = int(self._widths.max(initial=1))
         bits = 0
         for start in range(0, len(self._widths), _BLOCK):
             stop = min(start + _BLOCK, len(self._widths))
             if int(self._widths[start:stop].max()) >= widest - 1:
                 limbs, _ = self.rows(start, stop, int(self._widths[start:stop].max()))
-                bits = max(bits, int(lengths_in_bits(limbs).max()))
-                limbs.fill(0)
+                bits = max(bits, bits_of_copy(limbs))
         return bits
 
     def rows(self, start: int, stop: int, width: int) -> Batch:
@@ -124,7 +138,7 @@ class ArrowText(Operand):
 
 
 class _ArrowNulls(Operand):
-    """An array that has a type for nothing, and so nulls alone."""
+    """An array of Arrow's type ``null``: all of its items are null."""
 
     kind = Kind.ARROW_NULLS
     bits = 0
@@ -134,7 +148,7 @@ class _ArrowNulls(Operand):
         self.count = len(array)
 
     def rows(self, start: int, stop: int, width: int) -> Batch:
-        """Zeros, which nobody reads."""
+        """Zeros in place of nulls; no result depends on them."""
         return np.zeros((stop - start, width), np.uint64), None
 
 
@@ -153,7 +167,7 @@ def _decimals(name: str, array: Any) -> LimbRows:
     null = _arrow.null_mask(array)
     if null is not None:
         limbs[null], signs[null] = 0, 0
-    narrow = np.ascontiguousarray(limbs[:, : limbs_for(int(lengths_in_bits(limbs).max(initial=0)))])
+    narrow = np.ascontiguousarray(limbs[:, : limbs_for(widest_bits(limbs))])
     result = LimbRows(name, narrow, signs if signs.any() else None, Kind.ARROW_DECIMALS)
     result.copies = True
     return result
@@ -182,9 +196,9 @@ def arrow_operand(name: str, column: Any) -> Operand:
     dtype, types = array.type, pa.types
     result: Operand
     if types.is_integer(dtype):
-        result = Integers(name, _arrow.integer_values(array), Kind.ARROW_INTEGERS)
+        result = Integers(name, _arrow.numeric_values(array), Kind.ARROW_INTEGERS)
     elif types.is_boolean(dtype):
-        result = Integers(name, _arrow.integer_values(array.cast(pa.uint8())), Kind.ARROW_INTEGERS)
+        result = Integers(name, _arrow.numeric_values(array.cast(pa.uint8())), Kind.ARROW_INTEGERS)
     elif types.is_fixed_size_binary(dtype):
         result = Binary(name, _arrow.binary_rows(array), Kind.ARROW_BYTES)
     elif types.is_binary(dtype) or types.is_large_binary(dtype):

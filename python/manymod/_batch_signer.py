@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchSigner", "Scheme", "SignerOptions", "SignerStatistics"]
 
-#: Batches at a time where a GPU signs: a batch takes it several deadlines, however small it is.
+#: Batches that are signed at a time where a GPU signs: even a small batch takes it several deadlines.
 _GPU_BATCHES = 16
 
-#: Messages from this size on, hashed in about a millisecond, do not hold up the loop of a coroutine.
+#: Messages of this size and more take about a millisecond to hash. They are hashed on another thread, so
+#: that they do not hold up the loop of a coroutine.
 _LONG_BYTES = 1 << 20
 
-#: Of which the times in statistics are quantiles.
+#: The quantiles of times in statistics.
 _QUANTILES = (0.5, 0.95, 0.99, 1.0)
 
 
@@ -90,7 +91,7 @@ class SignerStatistics:
 
 @dataclass(frozen=True)
 class Scheme:
-    """What signers of different schemes differ in.
+    """What tells signers of different schemes apart.
 
     Attributes:
         add: adds the operations to a service, and returns their numbers: of single requests, whose inputs

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from manymod import _arrow, _core
 from manymod._series import Column, open_column
-from manymod.errors import Status
+from manymod.errors import Status, _item_error
 from manymod.intarray import refuse_mask
 
 if TYPE_CHECKING:
@@ -23,8 +23,10 @@ __all__ = [
     "Items",
     "Kind",
     "Results",
+    "answer_or_error",
     "bytes_answer",
     "check_out",
+    "check_verdict_errors",
     "common_count",
     "direct_out",
     "flags_answer",
@@ -50,17 +52,17 @@ class Items:
 
     kind: Kind
     count: int | None
-    #: a tuple of bytes-like objects, uint8[N, W], or with `offsets` the bytes of an Arrow array
+    #: A tuple of bytes-like objects; uint8[N, W]; or, with `offsets`, the bytes of an Arrow array.
     block: Any
     offsets: NDArray[np.int64] | None = None
     null: NDArray[np.bool_] | None = None
-    #: the Arrow array itself, of one chunk
+    #: The Arrow array that the items come from, of one chunk; None for other kinds.
     array: Any = None
-    #: of a ChunkedArray
+    #: Lengths of the chunks of a ChunkedArray, None for any other array.
     chunk_lengths: list[int] | None = field(default=None)
-    #: makes the caller's column of pandas or polars from an array
+    #: Makes the caller's column of pandas or polars from an array; None where the caller gave none.
     wrap: Callable[[Any], Any] | None = None
-    #: the index of a pandas Series
+    #: The index of a pandas Series, None for anything else.
     labels: Any = None
 
     def take(self, rows: NDArray[np.intp]) -> Items:
@@ -140,7 +142,7 @@ def _from_numpy(name: str, array: NDArray[Any]) -> Items:
 
 
 def _unmasked(name: str, values: Sequence[Any]) -> tuple[Any, ...]:
-    """Elements none of which is a masked array: as a buffer such a one has no mask."""
+    """The elements as a tuple; a TypeError if one is a masked array, whose buffer has no mask."""
     block, all_bytes = _core.taken_items(values if type(values) in {list, tuple} else tuple(values))
     if not all_bytes and any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, block))):
         for item, value in enumerate(block):
@@ -296,6 +298,44 @@ def _arrow_answer(
     return _arrow.variable(dtype, offsets, data, null)
 
 
+def answer_or_error(
+    name: str,
+    answer: Any,
+    status: NDArray[np.uint8],
+    null: NDArray[np.bool_] | None,
+    errors: str,
+    *,
+    scalar: bool,
+) -> Any:
+    """Return the answer of a call, with the statuses for ``errors="status"``; else raise for bad items.
+
+    Args:
+        name: of the operation in messages.
+        answer: what the call returns.
+        status: a `Status` for each item.
+        null: where an operand is null, which is no error; None if nowhere.
+        errors: ``"status"``, or ``"raise"``.
+        scalar: whether there is one item, given as such, and so one status.
+
+    Raises:
+        ItemError: if an item that is not null has a status.
+    """
+    if errors == "status":
+        return answer, (Status(int(status[0])) if scalar else status)
+    bad = status != 0
+    if null is not None:
+        bad &= ~null
+    if bad.any():
+        raise _item_error(name, bad, status, answer, scalar)
+    return answer
+
+
+def check_verdict_errors(errors: str) -> None:
+    """Raise ValueError unless `errors` says what becomes of signatures that cannot be checked."""
+    if errors not in ("false", "raise", "status"):
+        raise ValueError(f"errors must be 'false', 'raise' or 'status', not {errors!r}")
+
+
 def flags_answer(source: Items, flags: NDArray[np.bool_], null: NDArray[np.bool_] | None) -> Any:
     """Verdicts in the kind of `source`."""
     if source.kind is Kind.SCALAR:
@@ -319,17 +359,14 @@ def _rechunked(array: Any, source: Items) -> Any:
 
 
 def source_of(count: int | None, *operands: Items) -> Items:
-    """What decides the kind of the answer: the first batch; a list where key indices alone make it one."""
+    """The operand that decides the kind of the answer: the first batch; a list if only indices are many."""
     batch = next((given for given in operands if given.count is not None), operands[0])
     return batch if batch.count is not None or count is None else Items(Kind.LIST, count, ())
 
 
 def present_rows(source: Items, *operands: Items) -> tuple[NDArray[np.bool_] | None, NDArray[np.intp] | None]:
-    """Where an operand is null, and the positions of the other items; None twice where none is."""
-    null: NDArray[np.bool_] | None = None
-    for given in operands:
-        if given.null is not None:
-            null = given.null if null is None else null | given.null
+    """Where an operand is null, and the positions of the other items; None for both where none is null."""
+    null = _arrow.merged_nulls(given.null for given in operands)
     if null is None:
         return None, None
     if source.kind is Kind.ROWS:

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 __all__ = ["ByteBatch", "ManyBytes", "VerdictsAlone", "VerifyErrors"]
 
-#: Batches of byte strings that come back as what they are.
+#: Batches of byte strings whose results are of the same type.
 ByteBatch = TypeVar("ByteBatch", bytes, list[bytes], NDArray[np.uint8])
 
-#: Those of several byte strings.
+#: The same, of several byte strings.
 ManyBytes = TypeVar("ManyBytes", list[bytes], NDArray[np.uint8])
 
 #: What becomes of signatures that could not be checked.
 VerifyErrors = Literal["false", "raise", "status"]
 
-#: Of these, where the answer has no statuses.
+#: Values of these with which the answer has no statuses.
 VerdictsAlone = Literal["false", "raise"]

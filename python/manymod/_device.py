@@ -12,9 +12,9 @@ import numpy as np
 from manymod import _core
 from manymod._arrow import is_arrow
 from manymod._device_packages import allocator_of, current_device, importer_of
-from manymod._operand_kinds import Batch, Kind, LimbRows, Operand, Scalar, index_of
+from manymod._operand_kinds import Batch, Kind, LimbRows, Operand, Scalar, bits_of_copy, index_of
 from manymod.errors import DeviceError
-from manymod.intarray import Limbs, lengths_in_bits
+from manymod.intarray import Limbs
 
 __all__ = [
     "DLPACK_CUDA",
@@ -33,12 +33,12 @@ __all__ = [
 #: Bits of the longest integers whose sums and products GPUs compute where they lie.
 ROW_BITS = 4096
 
-#: Newest DLPack that is understood.
+#: The newest version of DLPack that is understood.
 _DLPACK_VERSION = (1, 0)
-#: The legacy default stream by its number in DLPack: calls wait for what is queued there.
+#: The number in DLPack of the legacy default stream. Calls wait for what is queued there.
 _DEFAULT_STREAM = 1
 _DLPACK_CPU, _DLPACK_CUDA = 1, 2
-#: kDLCUDA, kDLCUDAManaged
+#: Types of devices in DLPack whose memory is that of a GPU: kDLCUDA and kDLCUDAManaged.
 DLPACK_CUDA = (_DLPACK_CUDA, 13)
 
 
@@ -82,7 +82,7 @@ class DeviceRows(Operand):
 
     direct = True
     copies = False
-    #: makes an array of the caller's own kind
+    #: Makes an uninitialised array of the caller's own kind from its shape; None: the library allocates.
     allocate: Callable[[tuple[int, ...]], Any] | None = None
 
     def __init__(self, name: str, limbs: _core.DeviceLimbs, kind: Kind) -> None:
@@ -91,7 +91,7 @@ class DeviceRows(Operand):
         self.on_device = limbs
         self.count = len(limbs)
         self.bits = 64 * limbs.width
-        #: of the array as it was given
+        #: The shape of the array as it was given.
         self.shape = limbs.shape
 
     def rows(self, start: int, stop: int, width: int) -> Batch:  # noqa: ARG002
@@ -104,13 +104,10 @@ class DeviceRows(Operand):
         return host_limbs(self.on_device)
 
     def exact_bits(self) -> int:
-        """Bits of the widest item; rows of one limb are not looked at."""
+        """Bits of the widest item; of rows of one limb 64, without a look at them."""
         if self.on_device.width == 1:
             return 64
-        limbs = self.host_limbs()
-        bits = int(lengths_in_bits(limbs).max(initial=0))
-        limbs.fill(0)
-        return bits
+        return bits_of_copy(self.host_limbs())
 
     def products(self, count: int) -> DeviceRows:
         """The kind of these rows, with one item for each of `count` products."""

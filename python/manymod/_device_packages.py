@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Special cases of the packages whose arrays are exchanged by DLPack. None of them is imported here."""
+"""What differs between the packages whose arrays are exchanged by DLPack. None of them is imported here."""
 
 from __future__ import annotations
 

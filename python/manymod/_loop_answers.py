@@ -14,7 +14,7 @@ __all__ = ["LoopAnswers"]
 
 
 class LoopAnswers:
-    """As ``asyncio.wrap_future``, but what ends together wakes the loop once, not once for each future."""
+    """As ``asyncio.wrap_future``, but futures that end together wake the loop once, not once each."""
 
     _of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopAnswers] = WeakKeyDictionary()
 
@@ -25,7 +25,7 @@ class LoopAnswers:
 
     @classmethod
     def of_running_loop(cls) -> LoopAnswers:
-        """The one of the calling coroutine's loop."""
+        """The answers of the loop that runs the calling coroutine; made on first use."""
         loop = asyncio.get_running_loop()
         found = cls._of_loops.get(loop)
         return cls._of_loops.setdefault(loop, cls()) if found is None else found

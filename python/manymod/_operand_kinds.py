@@ -31,7 +31,11 @@ __all__ = [
     "Operand",
     "Scalar",
     "Sequenced",
+    "bits_of_copy",
     "index_of",
+    "magnitudes_in_place",
+    "twos_complement",
+    "widest_bits",
 ]
 
 #: Limbs and signs; the limbs are uint64[N, L], or a _core.DeviceLimbs of them in GPU memory.
@@ -58,7 +62,8 @@ class Kind(Enum):
     DEVICE_LIMBS = "uint64[N, L] in GPU memory"
     DEVICE_INTEGERS = "1-D uint64 array in GPU memory"
 
-    # By identity: Enum's own takes a call of Python, for each of the sets that calls look kinds up in.
+    # Each call looks kinds up in several sets. Hashing by identity is quick, while Enum's own hash is a
+    # Python function.
     __hash__ = object.__hash__
 
 
@@ -68,26 +73,27 @@ class Operand:
     kind: Kind
     name: str
     count: int | None
-    #: no item is wider
+    #: No item has more bits.
     bits: int
-    #: False: no item is negative
+    #: Whether items may be negative.
     signed: bool = False
-    #: limbs of rows() cost no memory
+    #: rows() converts nothing: its limbs take no memory of their own.
     direct: bool = False
-    #: rows() returns copies, which may be zeroed after use
+    #: rows() returns copies, which are zeroed after use where they are secret.
     copies: bool = True
-    #: answers are gmpy2.mpz
+    #: An item is a gmpy2.mpz, and so are the answers.
     mpz: bool = False
-    #: the ints and mpz of a sequence, or the only one
+    #: The ints and mpz of a sequence, or the single one; None for arrays.
     elements: Sequence[Any] | None = None
+    #: Where items are null, None if none is.
     null: NDArray[np.bool_] | None = None
-    #: of an Arrow array, without its encoding
+    #: The type of an Arrow array, without dictionaries or runs that encode it.
     arrow_type: Any = None
-    #: of a ChunkedArray
+    #: Lengths of the chunks of a ChunkedArray, None for any other array.
     chunk_lengths: list[int] | None = None
-    #: the index of a pandas Series
+    #: The index of a pandas Series, None for anything else.
     labels: Any = None
-    #: makes the caller's own kind of array from a numpy array, or from a _core.DeviceLimbs
+    #: Makes the caller's own kind of array from a numpy array, or from a _core.DeviceLimbs; None: it is that.
     wrap: Callable[[Any], Any] | None = None
 
     @property
@@ -191,7 +197,7 @@ class LimbRows(Operand):
 
     def exact_bits(self) -> int:
         """Bits of the widest item."""
-        return int(lengths_in_bits(self.limbs).max(initial=0))
+        return widest_bits(self.limbs)
 
 
 class Binary(Operand):
@@ -210,10 +216,7 @@ class Binary(Operand):
 
     def exact_bits(self) -> int:
         """Bits of the widest item."""
-        limbs = bytes_to_limbs(self.data)
-        bits = int(lengths_in_bits(limbs).max(initial=0))
-        limbs.fill(0)
-        return bits
+        return bits_of_copy(bytes_to_limbs(self.data))
 
 
 class Integers(Operand):
@@ -232,10 +235,7 @@ class Integers(Operand):
         part = self.data[start:stop]
         if not self.signed:
             return np.array(part, np.uint64, order="C").reshape(-1, 1), None
-        values = np.array(part, np.int64, order="C")
-        negative = values < 0
-        magnitudes = values.view(np.uint64)
-        np.negative(magnitudes, out=magnitudes, where=negative)
+        magnitudes, negative = magnitudes_in_place(np.array(part, np.int64, order="C"))
         return magnitudes.reshape(-1, 1), negative.view(np.uint8)
 
     def exact_bits(self) -> int:
@@ -243,6 +243,31 @@ class Integers(Operand):
         if not len(self.data):
             return 0
         return max(abs(int(self.data.min())), abs(int(self.data.max()))).bit_length()
+
+
+def widest_bits(limbs: Limbs) -> int:
+    """Bits of the widest row, 0 if there are no rows."""
+    return int(lengths_in_bits(limbs).max(initial=0))
+
+
+def bits_of_copy(limbs: Limbs) -> int:
+    """Bits of the widest row of a copy, which is then zeroed, as it may be of a secret."""
+    bits = widest_bits(limbs)
+    limbs.fill(0)
+    return bits
+
+
+def magnitudes_in_place(values: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """Magnitudes of integers, which take the place of these in memory, and which integers were negative."""
+    negative = values < 0
+    magnitudes = values.view(np.uint64)
+    np.negative(magnitudes, out=magnitudes, where=negative)
+    return magnitudes, negative
+
+
+def twos_complement(magnitudes: NDArray[np.uint64], signs: Signs | None) -> NDArray[np.uint64]:
+    """Words of 64 bits that have these magnitudes and signs (None: nothing is negative) as int64."""
+    return magnitudes if signs is None else np.where(signs != 0, np.uint64(0) - magnitudes, magnitudes)
 
 
 def index_of(name: str, value: Any) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._answer import Answer
+from manymod._arrow import merged_nulls
 from manymod._operand_kinds import Batch, Operand
 from manymod.errors import Status, _item_error
 from manymod.intarray import Limbs, Signs
@@ -22,19 +23,18 @@ __all__ = [
     "Progress",
     "Watched",
     "execute",
-    "merge_nulls",
 ]
 
 Progress = Callable[[int, int], Any]
 Errors = Literal["raise", "status"]
 
-#: Bytes of converted operands and results held at a time.
+#: Bytes of converted operands and results that are in memory at a time.
 RUN_BYTES = 64 << 20
 
 
-#: Of these, for operations that take no longer than conversions: they stay in the caches of a core.
+#: The same for operations that take no longer than conversions: these bytes stay in the caches of a core.
 BLOCK_BYTES = 2 << 20
-#: Limbs of the longest integers that are converted in blocks, where rows are as wide as the longest of all.
+#: Limbs of the longest integers that are converted in blocks, where all rows are as wide as the widest.
 BLOCK_LIMBS = 256
 
 
@@ -73,15 +73,16 @@ class ListKernel(Protocol):
         """Return the results, and MM_OK or MM_ERR_ITEMS; raise on everything else."""
 
 
-class _Column:
+class _RunOperand:
     """One operand in the runs of a batch."""
 
     def __init__(self, source: Operand, width: int | None, secret: bool) -> None:
         self.source = source
         self.width = source.width if width is None else width
         self.widths: NDArray[np.uint32] | None = None
+        #: Whether all runs have rows of one width, whatever the values.
         self.pinned = width is not None
-        #: copies of ours are zeroed after use
+        #: Whether copies that conversion makes are zeroed after use.
         self.secret = secret
         self.single = source.rows(0, 1, self.width) if source.count is None else None
 
@@ -110,7 +111,9 @@ class Watched:
             self.progress(total, total)
 
 
-def _ends_of_runs(count: int, columns: Sequence[_Column], modulus: _Column | None, direct: bool) -> list[int]:
+def _ends_of_runs(
+    count: int, columns: Sequence[_RunOperand], modulus: _RunOperand | None, direct: bool
+) -> list[int]:
     """Ends of runs whose arrays stay within RUN_BYTES, however the widths of the items are mixed."""
     converted = [column for column in columns if not column.source.direct]
     # Results take as much again as the moduli they are residues of.
@@ -134,15 +137,6 @@ def _ends_of_runs(count: int, columns: Sequence[_Column], modulus: _Column | Non
     return [*range(step, count, step), count]
 
 
-def merge_nulls(operands: Sequence[Operand]) -> NDArray[np.bool_] | None:
-    """Items of which an operand is null, None if there are none."""
-    null: NDArray[np.bool_] | None = None
-    for item in operands:
-        if item.null is not None:
-            null = item.null if null is None else null | item.null
-    return null
-
-
 def _take(batch: Batch, rows: NDArray[np.intp], count: int) -> Batch:
     limbs, signs = batch
     if len(limbs) != count:
@@ -150,14 +144,14 @@ def _take(batch: Batch, rows: NDArray[np.intp], count: int) -> Batch:
     return limbs[rows], None if signs is None else signs[rows]
 
 
-class _Job:
+class _BatchRun:
     """A batch while it is computed."""
 
     def __init__(
         self,
         kernel: Kernel,
-        columns: Sequence[_Column],
-        modulus: _Column,
+        columns: Sequence[_RunOperand],
+        modulus: _RunOperand,
         send_modulus: bool,
         answer: Answer,
         progress: Progress | None,
@@ -166,13 +160,13 @@ class _Job:
         self.kernel = kernel
         self.columns = columns
         self.modulus = modulus
-        #: what the kernel gets
+        #: The operands that the kernel is given.
         self.sent = [*columns, modulus] if send_modulus else columns
         self.answer = answer
         self.progress = progress
         self.total = len(status)
         self.status = status
-        self.null = merge_nulls([*[column.source for column in columns], modulus.source])
+        self.null = merged_nulls(column.source.null for column in (*columns, modulus))
 
     def ends_of_runs(self) -> list[int]:
         """Ends of runs of bounded memory."""
@@ -274,7 +268,10 @@ class _Job:
 
 
 def _in_blocks(source: Operand, width: int, total: int) -> tuple[Any, ...] | None:
-    """What a ListKernel converts in blocks, or gets as limbs for all items; None if it does neither."""
+    """An operand for a ListKernel: elements that it converts in blocks, or limbs for all items.
+
+    None if it is neither a list of short integers nor a single one.
+    """
     if source.count is None and (total > 1 or source.elements is None):
         return None, *source.rows(0, 1, width)
     if source.elements is None or source.null is not None or width > BLOCK_LIMBS:
@@ -290,7 +287,10 @@ def _run_lists(
     status: NDArray[np.uint8],
     progress: Progress | None,
 ) -> bool | None:
-    """Compute all items of lists in blocks. Returns whether some have a status; None: it cannot."""
+    """Compute all items of lists in blocks.
+
+    Returns whether some have a status; None if nothing was computed, as an operand is of another kind.
+    """
     if not answer.of_objects:
         return None
     limbs = modulus.width
@@ -342,10 +342,10 @@ def execute(
     if some_bad is None:
         pins = [*pinned_widths, *[None] * (len(operands) - len(pinned_widths))]
         columns = [
-            _Column(item, width, width is not None) for item, width in zip(operands, pins, strict=True)
+            _RunOperand(item, width, width is not None) for item, width in zip(operands, pins, strict=True)
         ]
-        moduli = _Column(modulus, None, any(column.secret for column in columns))
-        job = _Job(kernel, columns, moduli, send_modulus, answer, watched, status)
+        moduli = _RunOperand(modulus, None, any(column.secret for column in columns))
+        job = _BatchRun(kernel, columns, moduli, send_modulus, answer, watched, status)
         some_bad, null = job.run_all(), job.null
     if watched is not None:
         watched.finish(len(status))

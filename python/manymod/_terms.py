@@ -27,7 +27,7 @@ __all__ = ["Rows", "TermCall", "TermOperation", "run_terms"]
 #: From this many terms on, a single product is split into one partial product for each thread.
 _SPLIT_TERMS = 256
 
-#: Wider operands than this many limbs are measured item by item where they are split into runs.
+#: Operands of more limbs than this are read as wide as the widest integer of a run, not of the batch.
 _NARROW_LIMBS = 64
 
 
@@ -53,7 +53,7 @@ class TermOperation:
 class Rows:
     """N rows of `terms` integers each, flattened; or one row (``count`` None)."""
 
-    #: widths of single integers are not looked at, as they are secret
+    #: Whether the integers are secret, so that runs must not depend on the widths of single ones.
     secret = False
 
     def __init__(
@@ -345,7 +345,7 @@ class TermCall:
     def many(self, count: int, errors: str, out: Any) -> Any:
         """N items, in runs of bounded memory."""
         source = next(rows.flat for rows in self.operands if rows.count is not None)
-        first = source.products(count) if isinstance(source, DeviceRows) else _Renamed(source, count)
+        first = source.products(count) if isinstance(source, DeviceRows) else _RowKind(source, count)
         flats = [rows.flat for rows in self.operands]
         answer = answer_for(count, [first, *flats, self.modulus], self.modulus, out)
         signed = self.modulus.signed and not answer.without_signs
@@ -400,8 +400,8 @@ class TermCall:
                 limbs.fill(0)
 
 
-class _Renamed(Operand):
-    """The kind of flattened rows, with one item for each row."""
+class _RowKind(Operand):
+    """Stands for rows where the kind of the answer is decided: the kind of their integers, one item a row."""
 
     def __init__(self, flat: Operand, count: int) -> None:
         self.name = flat.name

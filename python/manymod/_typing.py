@@ -28,7 +28,7 @@ __all__ = [
 
 Integer = int | np.integer[Any]
 
-#: Batches that come back as what they are.
+#: Batches whose results are of the same type.
 Array = TypeVar(
     "Array",
     IntArray,

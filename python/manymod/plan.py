@@ -31,7 +31,7 @@ __all__ = ["MAX_MODULUS_BITS", "OPERATIONS", "Plan", "clear_plans"]
 #: Widest modulus in bits.
 MAX_MODULUS_BITS = _core.MM_MAX_MODULUS_BITS
 
-#: mm_op of each operation.
+#: The number of each operation in the C ABI (mm_op).
 OPERATIONS = {name: number for number, name in enumerate(_core.OPERATIONS)}
 
 #: Names of the operands in the order of the call, without the modulus.
@@ -67,7 +67,7 @@ def clear_plans() -> None:
 
 
 def checked_threads(threads: int) -> int:
-    """`threads` if it is a number of threads (0: the default)."""
+    """Return `threads` as an int; a ValueError if it is no number of threads (0: the default)."""
     number = checked_integer("threads", threads)
     if not 0 <= number <= _core.MAX_THREADS:
         raise ValueError(f"threads must be 0 (the default) to {_core.MAX_THREADS}, not {number}")
@@ -75,7 +75,7 @@ def checked_threads(threads: int) -> int:
 
 
 def checked_integer(name: str, value: Any) -> int:
-    """`value` as an int, if it is an integer."""
+    """Return `value` as an int; a TypeError if it is no integer."""
     try:
         return operator.index(value)
     except TypeError:
@@ -83,7 +83,7 @@ def checked_integer(name: str, value: Any) -> int:
 
 
 def checked_items(name: str, items: Any) -> int:
-    """`items` if it is a number of them; more than any call has count as many."""
+    """Return a number of items, at least 1, as an int; 2^32 for any that is larger, which no call has."""
     number = checked_integer(name, items)
     if number < 1:
         raise ValueError(f"{name} must be at least 1, not {number}")
@@ -91,16 +91,17 @@ def checked_items(name: str, items: Any) -> int:
 
 
 def checked_secret(secret: bool) -> bool:
-    """`secret` if it is a bool: of anything else it would be a guess which timing class is meant."""
+    """Return `secret`; a TypeError unless it is a bool, as only that is clear about the timing class."""
     if not isinstance(secret, (bool, np.bool_)):
         raise TypeError(f"secret must be a bool, not {type(secret).__name__}")
     return bool(secret)
 
 
 def library_name(name: str) -> str:
-    r"""`name` as the library takes it, which is by no name of its own where it has other characters.
+    r"""Return a name as the library takes it.
 
-    Null characters, at which a name would end, and lone surrogates, which UTF-8 cannot hold, are escaped.
+    Null characters, at which a name would end, and lone surrogates, which UTF-8 cannot hold, are escaped. No
+    name of the library has such characters: of one that has, it says that there is none of this name.
 
     >>> library_name("cpu"), library_name("cpu\0")
     ('cpu', 'cpu\\x00')
@@ -109,7 +110,7 @@ def library_name(name: str) -> str:
 
 
 def checked_choice(device: str, variant: str | None) -> tuple[str, str | None]:
-    """`device` and `variant` as the library takes them, if they are names."""
+    """Return `device` and `variant` as the library takes them; a TypeError if one is no name."""
     if not isinstance(device, str):
         raise TypeError(f"device must be a str, not {type(device).__name__}")
     if not isinstance(variant, (str, type(None))):
@@ -118,7 +119,7 @@ def checked_choice(device: str, variant: str | None) -> tuple[str, str | None]:
 
 
 def checked_errors(errors: str) -> str:
-    """`errors` if it is known."""
+    """Return `errors`; a ValueError unless it is ``"raise"`` or ``"status"``."""
     if errors not in ("raise", "status"):
         raise ValueError(f"errors must be 'raise' or 'status', not {errors!r}")
     return errors
@@ -221,7 +222,7 @@ def run_cached(
 
 
 def _checked_modulus(modulus: Operand, secret: bool) -> int:
-    """Bit length of a plan's own modulus, if every call could use it."""
+    """Return the bit length of a plan's own modulus; a ValueError if calls cannot use it."""
     limbs, signs = modulus.rows(0, 1, modulus.width)
     (value,) = _core.limbs_to_ints(limbs, signs)
     if secret and modulus.copies:

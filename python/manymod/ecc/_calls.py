@@ -15,8 +15,10 @@ from manymod._byte_items import (
     Items,
     Kind,
     Results,
+    answer_or_error,
     bytes_answer,
     check_out,
+    check_verdict_errors,
     common_count,
     direct_out,
     flags_answer,
@@ -24,6 +26,7 @@ from manymod._byte_items import (
     source_of,
 )
 from manymod._forked import KeptHandles, ProcessOwn
+from manymod._key_indices import broadcast, length, taken
 from manymod._run import Progress, Watched
 from manymod._series import check_labels
 from manymod.ecc._options import PlanOptions, Settings, check_keywords, is_edwards
@@ -36,7 +39,7 @@ from manymod.plan import (
 
 __all__ = ["CurveCalls", "calls_with", "split_options"]
 
-#: Operands, each by what calls name it, in the order of the C ABI's mm_ecc_call.
+#: The operands of the C ABI's mm_ecc_call, in its order, each with the names that calls have for it.
 _INPUTS = (
     ("secrets", "scalars"),
     ("points", "public_keys"),
@@ -47,11 +50,10 @@ _INPUTS = (
     ("context", "ids"),
     ("peer_ids",),
 )
-#: Those whose copies are zeroed.
+#: Operands whose copies are zeroed after use.
 _SECRETS = frozenset({"secrets", "scalars", "nonces", "ephemeral_secrets"})
-#: Operations whose results no exception carries.
+#: Operations with secret results, which no exception holds.
 _SECRET_RESULTS = frozenset({_core.MM_ECC_EXCHANGE, _core.MM_ECC_MULTIPLY, _core.MM_ECC_SM2_EXCHANGE})
-_VERDICTS = ("false", "raise", "status")
 
 
 class CurveCalls:
@@ -127,16 +129,9 @@ class CurveCalls:
         finally:
             if secret and source.kind is not Kind.ROWS:
                 batch.rows.fill(0)  # the answer is a copy
-        if errors == "status":
-            return result, (Status(int(batch.status[0])) if count is None else batch.status)
-        if some_bad:
-            bad = batch.status != 0
-            if null is not None:
-                bad &= ~null
-            if secret:
-                result = None  # exceptions are logged and pickled, and tracebacks hold this frame
-            raise _item_error(name, bad, batch.status, result, count is None)
-        return result
+        if secret and some_bad and errors == "raise":
+            result = None  # exceptions are logged and pickled, and tracebacks hold this frame
+        return answer_or_error(name, result, batch.status, null, errors, scalar=count is None)
 
     def verify(
         self,
@@ -149,7 +144,7 @@ class CurveCalls:
         progress: Progress | None = None,
     ) -> Any:
         """Compute a verdict for each item."""
-        _check_verdicts(errors)
+        check_verdict_errors(errors)
         count, given = _checked(operands, settings, curves, labels)
         source = source_of(count, *operands.values())
         total = 1 if count is None else count
@@ -171,14 +166,7 @@ class CurveCalls:
             return verdicts
         statuses = np.full(total, Status.NOT_COMPUTED, np.uint8)
         statuses[there] = status
-        if errors == "status":
-            return verdicts, (Status(int(status[0])) if count is None else statuses)
-        bad = statuses != 0
-        if null is not None:
-            bad &= ~null
-        if bad.any():
-            raise _item_error("verify", bad, statuses, verdicts, count is None)
-        return verdicts
+        return answer_or_error("verify", verdicts, statuses, null, errors, scalar=count is None)
 
     def verify_all(
         self,
@@ -191,7 +179,7 @@ class CurveCalls:
         progress: Progress | None = None,
     ) -> Any:
         """Compute one verdict for all items."""
-        _check_verdicts(errors)
+        check_verdict_errors(errors)
         if settings.policy != "zip215" and is_edwards(settings.scheme, self.curves):
             raise ValueError("verify_all of EdDSA needs policy='zip215', whose equation has the cofactor")
         count, given = _checked(operands, settings, curves, labels)
@@ -245,11 +233,6 @@ class CurveCalls:
         return result
 
 
-def _check_verdicts(errors: str) -> None:
-    if errors not in _VERDICTS:
-        raise ValueError(f"errors must be 'false', 'raise' or 'status', not {errors!r}")
-
-
 def _checked(
     operands: Mapping[str, Items],
     settings: Settings,
@@ -263,7 +246,7 @@ def _checked(
     if settings.context is not None:
         given["context"] = settings.context
     counts = {name: operand.count for name, operand in given.items()}
-    counts["key_indices"] = None if curves is None or curves.ndim == 0 else len(curves)
+    counts["key_indices"] = length(curves)
     check_labels({name: operand.labels for name, operand in given.items()} | dict(labels or {}))
     return common_count(counts), given
 
@@ -274,9 +257,8 @@ def _arguments(
     """The curves and operands of these items (None: all), as the extension takes them."""
     if present is not None:
         given = {name: operand.take(present) for name, operand in given.items()}
-        curves = curves if curves is None or curves.ndim == 0 else curves[present]
-    if curves is not None:
-        curves = np.ascontiguousarray(np.broadcast_to(curves, (part,)))
+        curves = taken(curves, present)
+    curves = broadcast(curves, part)
     found = [next((name for name in names if name in given), None) for names in _INPUTS]
     return curves, tuple(
         None if name is None else (given[name].block, given[name].offsets, name) for name in found
@@ -303,16 +285,15 @@ class _Batch(Results):
             code = handle.run(op, scheme, count, *arguments, rows, sizes, None, status, progress)
             return code != _core.MM_OK
         part = self.part(len(present))
-        taken = {name: operand.take(present) for name, operand in given.items()}
-        indices = curves if curves is None or curves.ndim == 0 else curves[present]
+        chosen = {name: operand.take(present) for name, operand in given.items()}
         try:
-            bad = part.run(handle, op, scheme, taken, indices, None, progress)
+            bad = part.run(handle, op, scheme, chosen, taken(curves, present), None, progress)
             self.put(present, part)
         finally:
             part.rows.fill(0)
-            for name in _SECRETS & taken.keys():
-                if taken[name] is not given[name] and isinstance(taken[name].block, np.ndarray):
-                    taken[name].block.fill(0)
+            for name in _SECRETS & chosen.keys():
+                if chosen[name] is not given[name] and isinstance(chosen[name].block, np.ndarray):
+                    chosen[name].block.fill(0)
         return bad
 
 

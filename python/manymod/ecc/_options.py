@@ -170,7 +170,7 @@ def _native(
     )
 
 
-#: What operations without a scheme take.
+#: The scheme of operations that have none, such as key agreement.
 BATCH_SCHEME = _native()
 
 
@@ -276,7 +276,7 @@ def verify_settings(
     low_s: bool | None = None,
     policy: str = "rfc8032",
 ) -> Settings:
-    """Settings of verifying, and of recovering keys."""
+    """Settings of verifying."""
     number = _chosen("scheme", scheme, _SCHEMES)
     _check_bip340(scheme, context, encoding, low_s)
     hash_function, prehashed = _hash(scheme, algorithm, curves)

@@ -7,13 +7,12 @@ import base64
 import functools
 import hashlib
 import operator
-import os
-import re
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from manymod import _core
+from manymod._key_files import contents_of, is_pem
 from manymod._run import Errors, Progress
 from manymod.ecc._key_calls import KeyCalls, KeyNumbers
 from manymod.ecc._options import point_settings
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from manymod.ecc._options import PointEncoding, SignOptions, VerifyOptions
 
 __all__ = ["Key", "read_key"]
-
-_PEM = re.compile(rb"-----BEGIN")
 
 
 class Key:
@@ -123,8 +120,8 @@ class Key:
         Raises:
             InvalidKeyError: (a ValueError) if it is no key on a named curve; it says what was found.
         """
-        encoded = _contents("data", data)
-        if not _PEM.search(encoded):
+        encoded = contents_of("data", data)
+        if not is_pem(encoded):
             raise InvalidKeyError("key on a curve: no block of PEM: DER is read by from_der")
         return cls._decoded(encoded, password, public_only=False)
 
@@ -136,10 +133,8 @@ class Key:
             TypeError: if `data` is text.
             InvalidKeyError: also for PEM.
         """
-        if isinstance(data, str):
-            raise TypeError("data must be bytes, not str: open the file with 'rb'")
-        encoded = _contents("data", data)
-        if _PEM.search(encoded):
+        encoded = contents_of("data", data, text=False)
+        if is_pem(encoded):
             raise InvalidKeyError("key on a curve: PEM, not DER: use from_pem")
         return cls._decoded(encoded, password, public_only=False)
 
@@ -163,7 +158,7 @@ class Key:
 
     @classmethod
     def _decoded(cls, encoded: memoryview, password: Any, *, public_only: bool) -> Self:
-        word = None if password is None else _contents("password", password)
+        word = None if password is None else contents_of("password", password)
         native = _core.EccKey(encoded, word, public_only)
         secret = native.secret
         curve = Curve.named(native.curve.name)
@@ -406,21 +401,6 @@ def _view(name: str, value: Any) -> memoryview:
         return memoryview(value)
     except TypeError:
         raise TypeError(f"{name} must be bytes, not {type(value).__name__}") from None
-
-
-def _contents(name: str, value: Any) -> memoryview:
-    if isinstance(value, os.PathLike):
-        raise TypeError(f"{name} must be the contents of the file, not its path: read_bytes()")
-    if isinstance(value, str):
-        try:
-            return memoryview(value.encode())
-        except UnicodeEncodeError:
-            raise InvalidKeyError(f"{name} has characters that are no Unicode text") from None
-    try:
-        view = memoryview(value)
-    except TypeError:
-        raise TypeError(f"{name} must be bytes or str, not {type(value).__name__}") from None
-    return view if view.c_contiguous else memoryview(view.tobytes())
 
 
 def read_key(data: bytes, password: bytes | None, *, public_only: bool = False) -> Key:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from manymod.cli.bench.contenders import seconds_per_call
 from manymod.cli.bench.quiet import QuietMeter
 from manymod.lab.model import RowError
 
@@ -94,13 +95,7 @@ def sampler(call: Callable[[], Any], operations: float, *, one_thread: bool = Fa
     clock = time.process_time if one_thread else time.perf_counter
 
     def sample(seconds: float) -> float:
-        calls, start = 0, clock()
-        while True:
-            call()
-            calls += 1
-            elapsed = max(clock() - start, 1e-9)
-            if elapsed >= seconds:
-                return calls * operations / elapsed
+        return operations / max(seconds_per_call(call, seconds, clock), 1e-9)
 
     return sample
 

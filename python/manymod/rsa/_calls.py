@@ -14,8 +14,10 @@ from manymod._byte_items import (
     Items,
     Kind,
     Results,
+    answer_or_error,
     bytes_answer,
     check_out,
+    check_verdict_errors,
     common_count,
     direct_out,
     flags_answer,
@@ -27,13 +29,13 @@ from manymod._forked import ProcessOwn
 from manymod._key_indices import broadcast, key_numbers, length, taken
 from manymod._run import Progress, Watched
 from manymod._series import check_labels
-from manymod.errors import Status, _item_error
+from manymod.errors import Status
 from manymod.plan import checked_choice, checked_errors, checked_threads
 from manymod.rsa.padding import NO_PADDING, native_padding, pss_limits
 
 __all__ = ["KeyCalls"]
 
-#: Operations whose results no exception carries.
+#: Operations with secret results, which no exception holds.
 _SECRET_RESULTS = frozenset({_core.MM_RSA_DECRYPT, _core.MM_RSA_PRIVATE})
 
 
@@ -117,8 +119,7 @@ class KeyCalls:
         left_pad: bool,
     ) -> Any:
         """Check signatures."""
-        if errors not in ("false", "raise", "status"):
-            raise ValueError(f"errors must be 'false', 'raise' or 'status', not {errors!r}")
+        check_verdict_errors(errors)
         native = native_padding(padding, algorithm, "verify")
         given, texts = items("signatures", signatures), items("messages", messages)
         indices, labels = key_numbers(key_indices, len(self._keys))
@@ -149,12 +150,7 @@ class KeyCalls:
             return verdicts
         statuses = np.full(total, Status.NOT_COMPUTED, np.uint8)
         statuses[there] = status
-        if errors == "status":
-            return verdicts, (Status(int(status[0])) if count is None else statuses)
-        bad = (statuses != 0) & (statuses != Status.NOT_COMPUTED)
-        if bad.any():
-            raise _item_error("verify", bad, statuses, verdicts, count is None)
-        return verdicts
+        return answer_or_error("verify", verdicts, statuses, null, errors, scalar=count is None)
 
     def width(self, indices: NDArray[np.uint32] | None, one_size: bool) -> int:
         """Bytes of the longest modulus that is used."""
@@ -201,16 +197,9 @@ class KeyCalls:
         finally:
             if number == _core.MM_RSA_DECRYPT:
                 batch.rows.fill(0)  # every answer of this operation is a copy
-        if errors == "status":
-            return result, (Status(int(batch.status[0])) if count is None else batch.status)
-        if some_bad:
-            bad = batch.status != 0
-            if null is not None:
-                bad &= ~null
-            if number in _SECRET_RESULTS:
-                result = None  # exceptions are logged and pickled, and tracebacks hold this frame
-            raise _item_error(op, bad, batch.status, result, count is None)
-        return result
+        if number in _SECRET_RESULTS and some_bad and errors == "raise":
+            result = None  # exceptions are logged and pickled, and tracebacks hold this frame
+        return answer_or_error(op, result, batch.status, null, errors, scalar=count is None)
 
 
 class _Batch(Results):

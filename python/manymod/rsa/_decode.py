@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import operator
-import os
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from manymod import _core
+from manymod._key_files import contents_of, is_pem
 from manymod.errors import InvalidKeyError
 
 if TYPE_CHECKING:
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["decoded", "foreign_numbers", "native_key", "private_numbers"]
 
-_PEM = re.compile(rb"-----BEGIN")
+#: What the messages of errors begin with.
+_TITLE = "RSA key: "
 _OPENSSH = re.compile(rb"-----BEGIN OPENSSH PRIVATE KEY-----.*?-----END OPENSSH PRIVATE KEY-----", re.DOTALL)
 _OPENSSH_PUBLIC = re.compile(rb"\s*ssh-rsa(-cert-v01@openssh\.com)?\s")
-#: What the message of an encryption says that OpenSSL has moved to its provider of old algorithms.
+#: Part of the message about an encryption that only OpenSSL's provider of old algorithms has.
 _NOT_PROVIDED = "libcrypto does not provide"
 _CONVERT = "convert it with ssh-keygen -p -m PEM, or install cryptography (pip install cryptography)"
 
@@ -46,10 +47,9 @@ def decoded(
     Raises:
         InvalidKeyError: if it is not such a key; the message says what was found.
     """
-    encoded, secret = _bytes_of("data", data, form), None
-    if password is not None:
-        secret = _bytes_of("password", password, "any")
-    if form == "der" and _PEM.search(encoded):
+    encoded = contents_of("data", data, title=_TITLE, text=form != "der")
+    secret = None if password is None else contents_of("password", password, title=_TITLE)
+    if form == "der" and is_pem(encoded):
         raise InvalidKeyError("RSA key: PEM, not DER: use from_pem")
     if form != "der" and (openssh := _openssh(encoded, secret, kind)) is not None:
         return _of_cryptography(openssh, exponent_bits, checks)
@@ -62,26 +62,9 @@ def decoded(
         if old is None:
             raise
         return _of_cryptography(old, exponent_bits, checks)
-    if form == "pem" and not _PEM.search(encoded):
+    if form == "pem" and not is_pem(encoded):
         raise InvalidKeyError("RSA key: DER, not PEM: use from_der")
     return key
-
-
-def _bytes_of(name: str, value: Any, form: str) -> memoryview:
-    if isinstance(value, os.PathLike):
-        raise TypeError(f"{name} must be the contents of the file, not its path: read_bytes()")
-    if isinstance(value, str):
-        if form == "der":
-            raise TypeError("data must be bytes, not str: open the file with 'rb'")
-        try:
-            return memoryview(value.encode())
-        except UnicodeEncodeError:
-            raise InvalidKeyError(f"RSA key: {name} has characters that are no Unicode text") from None
-    try:
-        view = memoryview(value)
-    except TypeError:
-        raise TypeError(f"{name} must be bytes or str, not {type(value).__name__}") from None
-    return view if view.c_contiguous else memoryview(view.tobytes())
 
 
 def _openssh(encoded: memoryview, password: memoryview | None, kind: int) -> Any:
@@ -114,8 +97,7 @@ def _old_encryption(encoded: bytes, password: bytes) -> Any:
         from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
     except ImportError:
         return None
-    pem = _PEM.search(encoded)
-    load = serialization.load_pem_private_key if pem else serialization.load_der_private_key
+    load = serialization.load_pem_private_key if is_pem(encoded) else serialization.load_der_private_key
     try:
         return load(encoded, password)
     except (ValueError, TypeError, UnsupportedAlgorithm):

@@ -30,7 +30,7 @@ _MAX_SALT_LENGTH = _core.MM_RSA_MAX_BITS // 8
 #: ``name`` of the paddings of the cryptography package.
 _FOREIGN_SCHEMES = {"EMSA-PKCS1-v1_5": "pkcs1v15", "EMSA-PSS": "pss", "EME-OAEP": "oaep"}
 
-#: What else than its name each padding has.
+#: The parameters of each padding.
 _OPTIONS = {"pkcs1v15": (), "pss": ("mgf", "salt_length"), "oaep": ("algorithm", "mgf", "label")}
 
 Purpose = Literal["sign", "verify", "encrypt"]
@@ -189,5 +189,5 @@ def native_padding(padding: Any, algorithm: Any, purpose: Purpose) -> _core.RsaP
     return _core.RsaPadding(_SCHEMES[given.scheme], digest, mgf, salt_length, prehashed, label)
 
 
-#: What the bare operations take.
+#: The padding of operations that have none.
 NO_PADDING = _core.RsaPadding(_SCHEMES["raw"], 0, 0, 0, False, b"")

@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from manymod._arrow_operands import MAX_DECIMAL_DIGITS
+
 __all__ = [
     "MAX_DECIMAL_DIGITS",
     "Span",
@@ -22,8 +24,6 @@ __all__ = [
     "type_span",
 ]
 
-#: Longest decimal cell: conversion is quadratic, longer ones could stall a run. Hexadecimal has no limit.
-MAX_DECIMAL_DIGITS = 100_000
 
 _INTEGER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)", re.ASCII)
 

@@ -12,8 +12,18 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._arrow import fixed_size_binary, validity
-from manymod.intarray import IntArray, Limbs, Signs, lengths_in_bits, limbs_for
+from manymod._arrow import (
+    binary_rows,
+    fixed_size_binary,
+    null_mask,
+    numeric_values,
+    numpy_type,
+    slices,
+    validity,
+)
+from manymod._arrow_operands import HEXADECIMAL
+from manymod._operand_kinds import magnitudes_in_place, twos_complement, widest_bits
+from manymod.intarray import IntArray, Limbs, Signs, limbs_for
 from manymod.tables.columns import MAX_DECIMAL_DIGITS, column_kind, plain_array
 from manymod.tables.json_rows import JsonNumber
 from manymod.tables.notations import AUTO, array_said_itself, looks_hexadecimal, said_itself
@@ -30,20 +40,12 @@ __all__ = [
     "read_column",
 ]
 
-_HEXADECIMAL = 2
-
 
 def narrow(limbs: Limbs, signs: Signs | None = None) -> IntArray:
     """An array that is no wider than its widest item."""
-    width = limbs_for(int(lengths_in_bits(limbs).max(initial=0)))
+    width = limbs_for(widest_bits(limbs))
     narrow = limbs if width == limbs.shape[1] else np.ascontiguousarray(limbs[:, :width])
     return IntArray._make(narrow, signs if signs is not None and signs.any() else None)
-
-
-def _numpy_type(dtype: Any) -> np.dtype[Any]:
-    """Return numpy's type of an Arrow integer or float; Arrow's own answer may import pandas."""
-    letter = "f" if pa.types.is_floating(dtype) else "i" if pa.types.is_signed_integer(dtype) else "u"
-    return np.dtype(f"{letter}{dtype.bit_width // 8}")
 
 
 def _where(mask: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
@@ -90,19 +92,13 @@ class _Integers(_Constant):
 
     def __init__(self, array: Any) -> None:
         self.count = len(array)
-        dtype = _numpy_type(array.type)
-        data = array.buffers()[1]
-        size = dtype.itemsize
-        self._values: NDArray[Any] = np.frombuffer(data, dtype, len(array), array.offset * size)
+        self._values: NDArray[Any] = numeric_values(array)
 
     def rows(self, start: int, stop: int) -> IntArray:
         part = self._values[start:stop]
         if part.dtype.kind == "u":
             return IntArray._make(part.astype(np.uint64).reshape(-1, 1))
-        values = part.astype(np.int64)
-        negative = values < 0
-        magnitudes = values.view(np.uint64)
-        np.negative(magnitudes, out=magnitudes, where=negative)
+        magnitudes, negative = magnitudes_in_place(part.astype(np.int64))
         return IntArray._make(magnitudes.reshape(-1, 1), negative.view(np.uint8) if negative.any() else None)
 
 
@@ -154,11 +150,9 @@ class _FixedBytes(_Constant):
     """Arrow fixed_size_binary: big-endian bytes."""
 
     def __init__(self, array: Any) -> None:
-        self.count, size = len(array), array.type.byte_width
-        self.width = limbs_for(8 * size)
-        data = array.buffers()[1]
-        flat = np.frombuffer(data or b"", np.uint8, self.count * size, array.offset * size)
-        self._bytes = flat.reshape(self.count, size)
+        self.count = len(array)
+        self.width = limbs_for(8 * array.type.byte_width)
+        self._bytes = binary_rows(array)
 
     def rows(self, start: int, stop: int) -> IntArray:
         limbs = np.empty((stop - start, self.width), np.uint64)
@@ -166,19 +160,12 @@ class _FixedBytes(_Constant):
         return narrow(limbs)
 
 
-def _slices(array: Any) -> tuple[Any, NDArray[np.int64]]:
-    """The data and the offsets of a large_string or large_binary array."""
-    _, offsets, data = array.buffers()
-    found = np.frombuffer(offsets or bytes(8), np.int64, len(array) + 1 if offsets else 1, 8 * array.offset)
-    return data or b"", np.resize(found, len(array) + 1) if not offsets else found
-
-
 class _Bytes(IntegerColumn):
     """Arrow binary of any length: big-endian bytes."""
 
     def __init__(self, array: Any) -> None:
         self.count = len(array)
-        self._data, self._offsets = _slices(array.cast(pa.large_binary()))
+        self._data, self._offsets = slices(array.cast(pa.large_binary()))
 
     def widths(self) -> NDArray[np.uint32]:
         widths: NDArray[np.uint32] = np.maximum(1, (np.diff(self._offsets) + 7) // 8).astype(np.uint32)
@@ -197,13 +184,13 @@ class _Texts(IntegerColumn):
     def __init__(self, array: Any, notation: str = AUTO) -> None:
         self.count = len(array)
         text = array_said_itself(array.cast(pa.large_string()), notation)
-        self._data, self._offsets = _slices(text)
+        self._data, self._offsets = slices(text)
         self._notations = np.empty(self.count, np.uint8)
         self._widths = np.empty(self.count, np.uint32)
         arrays = (self._notations, self._widths)
         _core.scan_text(self._data, self._offsets, MAX_DECIMAL_DIGITS, *arrays)
         self.invalid = _where(self._notations == 0)
-        self.hexadecimal = self._notations == _HEXADECIMAL
+        self.hexadecimal = self._notations == HEXADECIMAL
         if notation == AUTO and self.invalid is not None:
             self.misread = looks_hexadecimal(text.filter(pa.array(self.invalid)))
 
@@ -235,8 +222,7 @@ def read_column(array: Any, notation: str = AUTO) -> IntegerColumn:
         found = _Texts(array, notation)
     else:
         found = _KINDS[str(kind)](array)
-    if array.null_count:
-        found.null = ~array.is_valid().to_numpy(zero_copy_only=False)
+    found.null = null_mask(array)
     return found
 
 
@@ -345,10 +331,7 @@ def encode_decimals(values: IntArray, present: NDArray[np.bool_] | None, dtype: 
 
 def encode_integers(values: IntArray, present: NDArray[np.bool_] | None, dtype: Any) -> Any:
     """Return Arrow integers, null where they are not present; all that are fit the type."""
-    magnitudes = values._limbs[:, 0]
-    signs = values._negative
-    if signs is not None:
-        magnitudes = np.where(signs != 0, np.uint64(0) - magnitudes, magnitudes)
-    numbers = np.ascontiguousarray(magnitudes).astype(_numpy_type(dtype))
+    words = twos_complement(values._limbs[:, 0], values._negative)
+    numbers = np.ascontiguousarray(words).astype(numpy_type(dtype))
     bitmap, nulls = validity(_absent(present))
     return pa.Array.from_buffers(dtype, len(numbers), [bitmap, pa.py_buffer(numbers)], nulls)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of several libraries that are timed in turns, so that what a machine does meanwhile is shared."""
+"""Timing of calls; loops of several libraries take turns, so that what a machine does meanwhile meets all."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["RATIOS", "BatchSettings", "Contender", "elapsed", "in_pool", "interleaved", "medians", "repeated"]
+__all__ = [
+    "RATIOS",
+    "BatchSettings",
+    "Contender",
+    "elapsed",
+    "in_pool",
+    "interleaved",
+    "medians",
+    "repeated",
+    "seconds_per_call",
+]
 
-#: Ratios of rates that reports have.
+#: Ratios of rates in reports: by name, the rates that are divided.
 RATIOS = {
     "one_vs_openssl": ("manymod", "openssl"),
     "threads_vs_openssl_threads": ("manymod_threads", "openssl_threads"),
@@ -21,6 +31,7 @@ RATIOS = {
     "one_vs_crypto_mb": ("manymod", "crypto_mb"),
     "bare_vs_crypto_mb": ("manymod_bare", "crypto_mb"),
 }
+#: Calls of which a latency is the median; the first one warms up and is left out.
 _LATENCIES = 101
 
 
@@ -36,17 +47,28 @@ class BatchSettings:
 
 @dataclass(frozen=True)
 class Contender:
-    """Someone to run: `loop` computes `count` items and gives their results."""
+    """A library that takes its turn: `loop` computes `count` items and returns their results."""
 
     count: int
     loop: Callable[[], Sequence[Any]]
 
 
 def elapsed(loop: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds of a call, and its answer."""
+    """Wall seconds of a call, and its answer."""
     start = time.perf_counter()
     answer = loop()
     return time.perf_counter() - start, answer
+
+
+def seconds_per_call(call: Callable[[], Any], at_least: float, clock: Callable[[], float]) -> float:
+    """Seconds of one call by a clock, from as many calls as take `at_least` seconds together."""
+    start, calls = clock(), 0
+    while True:
+        call()
+        calls += 1
+        taken = clock() - start
+        if taken >= at_least:
+            return taken / calls
 
 
 def repeated(loop: Callable[[], Sequence[Any]], count: int, seconds: float) -> Contender:

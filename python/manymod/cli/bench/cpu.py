@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import random
 import statistics
 import time
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 import manymod
 from manymod import _core
 from manymod.cli.bench.limit import LANES, mulmod_cost, power_cost
+from manymod.cli.bench.operands import Item, random_items
 from manymod.cli.bench.quiet import QuietMeter, Reading
 from manymod.plan import OPERATIONS
 
@@ -28,7 +28,6 @@ __all__ = [
     "Series",
     "Settings",
     "measure",
-    "random_items",
     "rows",
     "variants_for",
 ]
@@ -103,22 +102,6 @@ def variants_for(case: Case, settings: Settings) -> list[str]:
     return names if settings.variants is None else [name for name in names if name in settings.variants]
 
 
-Item = tuple[int, int, int]
-
-
-def random_items(case: Case, seed: int) -> list[Item]:
-    """Random items: odd moduli and exponents of full length, other operands below the modulus."""
-    source = random.Random(seed)  # noqa: S311 (operands to time, no keys)
-    top = 1 << (case.bits - 1)
-    shared = source.getrandbits(case.bits) | top | 1
-    items = []
-    for _ in range(min(case.batch, _DISTINCT)):
-        n = shared if case.shared else source.getrandbits(case.bits) | top | 1
-        y = source.getrandbits(case.bits) | top if case.op == "powmod" else source.randrange(n)
-        items.append((source.randrange(n), y, n))
-    return items
-
-
 @dataclass
 class Contender:
     """A variant with prepared arrays: a run is one call into the library and nothing else."""
@@ -190,7 +173,9 @@ class Contender:
 
 
 def _contenders(case: Case, settings: Settings) -> list[Contender]:
-    items = random_items(case, settings.seed)
+    count = min(case.batch, _DISTINCT)
+    powers = case.op == "powmod"
+    items = random_items(case.bits, count, shared=case.shared, powers=powers, seed=settings.seed)
     numbers_of_threads = (1, case.threads) if case.threads > 1 else (1,)
     return [
         Contender(name, case, threads, items)

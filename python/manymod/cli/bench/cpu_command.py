@@ -24,14 +24,14 @@ __all__ = ["bench_cpu"]
 
 POWER_BITS = (512, 1024, 1536, 2048, 3072, 4096)
 POWER_BATCHES = (1, 8, 64)
-#: Long enough a call that waking the threads does not count.
+#: Items of a call that is long enough for the time to wake the threads not to matter.
 THREADS_BATCH = 512
 MULMOD_BITS = (256, 384, 512)
 #: Operands, moduli and results of 512 bits take 1 MiB: half of a common L2 cache.
 MULMOD_BATCH = 4096
 QUICK_POWER_BITS = (512, 1024)
 QUICK_MULMOD_BITS = (256,)
-#: Behind the percentage of a row whose samples were all disturbed.
+#: Stands behind the percentage of a row whose samples were all disturbed.
 MARK = " *"
 
 LIMIT_TEXT = (

@@ -43,7 +43,7 @@ INCLUDED = {
     "manymod_bare": "calls as above on the same inputs, without the check of signatures",
 }
 OPERATIONS = ("sign", "verify", "exchange", "public", "recover", "sum")
-#: Items that OpenSSL has in a loop: it computes them one by one, so that more would tell nothing.
+#: Items of a loop of another library, which computes them one by one, so that more would tell nothing.
 _PEER_ITEMS = 64
 _MESSAGE_BYTES = 32
 _GROUP = 8
@@ -117,7 +117,7 @@ class _Work:
         return lambda: self.curve.public_keys(secrets, **where)
 
     def bare(self) -> Callable[[], Any] | None:
-        """A call of ours on what crypto_mb is given; None where that is what every call has."""
+        """A call of ours on the inputs of crypto_mb; None where our usual call has the same inputs."""
         how: dict[str, Any] = {"device": "cpu", "threads": 1}
         messages = self.messages
         if self._is_ecdsa():
@@ -174,7 +174,7 @@ class _Work:
         return "sha256" if bits <= 256 else "sha384" if bits <= 384 else "sha512"
 
     def _digests(self, messages: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Of messages, by the curve's usual hash."""
+        """Digests of messages by the curve's usual hash."""
         digests = [hashlib.new(self._hash(), row.tobytes()).digest() for row in messages]
         return np.frombuffer(b"".join(digests), np.uint8).reshape(len(digests), -1)
 

@@ -27,7 +27,7 @@ _NAMES = {"P-256": "nistp256", "P-384": "nistp384", "P-521": "nistp521", "SM2": 
 #: The identity of SM2's signers that manymod assumes, too.
 _IDENTITY = np.frombuffer(b"1234567812345678", np.uint8)
 
-#: Arguments of a call.
+#: The arguments of a call.
 _Arguments = Sequence[Any]
 _Rows = NDArray[np.uint8]
 
@@ -43,7 +43,7 @@ class _Version(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Operands:
-    """Items of a case, as many as a multiple of eight, as manymod has them.
+    """The items of a case, a multiple of eight, encoded as manymod takes them.
 
     Members that the operation does not have are not read. `messages` are digests of ECDSA, and messages of
     other schemes.
@@ -73,7 +73,7 @@ def load(path: str | None) -> ctypes.CDLL | None:
 
 
 def version(library: ctypes.CDLL) -> str:
-    """Its version."""
+    """The library's version: major.minor.patch."""
     call = library.mbx_getversion
     call.restype = ctypes.POINTER(_Version)
     found = call().contents
@@ -87,7 +87,7 @@ def _numbers(rows: _Rows) -> _Rows:
 
 
 def _big_endian(rows: _Rows, size: int) -> _Rows:
-    """The opposite: numbers of `size` bytes."""
+    """Little-endian numbers as big-endian ones of `size` bytes."""
     return rows[:, :size][:, ::-1]
 
 
@@ -101,7 +101,7 @@ class CryptoMb:
         self._kept: list[_Rows] = []
         self._outputs: list[_Rows] = []
         function, arguments = self._call()
-        #: Of each group, what its call has.
+        # The arguments of each group's call: a list has an entry for each group, anything else serves all.
         groups = [
             tuple(argument[group] if isinstance(argument, list) else argument for argument in arguments)
             for group in range(self.count // _LANES)
@@ -202,7 +202,7 @@ class CryptoMb:
         return (ctypes.c_int32 * _LANES)(*[rows.shape[1]] * _LANES)
 
     def _point(self, keys: _Rows) -> list[Any]:
-        """Affine x and y of uncompressed keys, and no z."""
+        """Affine x and y of uncompressed keys, and None for z."""
         x, y = keys[:, 1 : 1 + self._size], keys[:, 1 + self._size :]
         return [self._in(_numbers(x)), self._in(_numbers(y)), None]
 

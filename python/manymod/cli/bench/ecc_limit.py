@@ -33,12 +33,15 @@ LIMIT_TEXT = (
 )
 #: Items in a vector.
 LANES = 8
+#: Bits of a window for multiples of the generator and of any point, and entries of the latter's table.
 _BASE_WIDTH, _WIDTH, _ENTRIES = 7, 5, 16
+#: Bits of each half of a scalar that the endomorphism of secp256k1 splits.
 _HALF_BITS = 129
-#: Terms that one set of buckets adds up.
+#: Most terms that one set of buckets adds up, by the bits of the field; 2^16 for fields that are not here.
 _MOST_TERMS = {256: 1 << 14}
 #: Items whose signatures one sum checks.
 _CHECKED = 1024
+#: Products that stand for the share of a result in an inversion.
 _SHARE = 20
 
 #: vpmadd52 of a product, a square and a reduction that is saved: reference/modmul/special_primes/primes.py.
@@ -53,6 +56,7 @@ _SPECIAL = {
     "Ed448": (198, 126, 0),
     "X448": (198, 126, 0),
 }
+#: Curves with a = 0 and with a = -3, whose doublings take fewer products and squares.
 _ZERO_A = ("secp256k1", "BN254", "BLS12-381")
 _MINUS_THREE_A = ("P-256", "P-384", "P-521", "SM2")
 
@@ -106,7 +110,7 @@ def _edwards(curve: Curve) -> _Costs:
 
 
 def _weierstrass_sum(curve: Curve, costs: _Costs, terms: int) -> float:
-    """Of one of `terms` terms: affine additions with a 256th part of an inversion each."""
+    """vpmadd52 for each of `terms` terms: affine additions with a 256th part of an inversion each."""
     together = min(terms, _MOST_TERMS.get(curve.field_bits, 1 << 16))
     addition = 5 * costs.product + costs.square + curve.field_bits * costs.square / 256
     return addition * min(
@@ -115,7 +119,7 @@ def _weierstrass_sum(curve: Curve, costs: _Costs, terms: int) -> float:
 
 
 def _edwards_sum(costs: _Costs, terms: int, bits: int) -> float:
-    """Of one of `terms` terms by scalars of `bits` bits: each lane has its own terms and buckets."""
+    """vpmadd52 for each of `terms` terms by scalars of `bits` bits; each lane has its own buckets."""
     vectors = max(1, min(terms // LANES, 1024))
     bucket = 2 * (costs.add + 2 * costs.product)
     return min(

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,9 @@ from typing import Any
 import numpy as np
 
 import manymod
-from manymod.intarray import Limbs
+from manymod.cli.bench.contenders import elapsed
+from manymod.cli.bench.operands import odd_moduli, residues
+from manymod.intarray import Limbs, limbs_for
 
 __all__ = ["OPERATIONS", "SMALL_ITEMS", "Case", "Settings", "measure", "operands_of"]
 
@@ -46,8 +47,8 @@ class Case:
 
     @property
     def limbs(self) -> int:
-        """Of a number."""
-        return -(-self.bits // 64)
+        """Limbs of a number."""
+        return limbs_for(self.bits)
 
     @property
     def item_bytes(self) -> int:
@@ -68,18 +69,9 @@ class Settings:
 
 def operands_of(case: Case, count: int, seed: int) -> list[Limbs]:
     """Random x, y and z, below random odd moduli that have the length of the case."""
-    draw = np.random.default_rng(seed)
-    top = np.uint64(1 << ((case.bits - 1) % 64))
-    arrays = []
-    for is_modulus in (False, False, False, True):
-        rows = 1 if is_modulus and case.shared else count
-        limbs = draw.integers(0, 1 << 64, (rows, case.limbs), dtype=np.uint64)
-        limbs[:, -1] &= top - np.uint64(1)
-        if is_modulus:
-            limbs[:, -1] |= top
-            limbs[:, 0] |= np.uint64(1)
-        arrays.append(limbs)
-    return arrays
+    source = np.random.default_rng(seed)
+    operands = [residues(source, count, case.bits) for _ in range(3)]
+    return [*operands, odd_moduli(source, 1 if case.shared else count, case.bits)]
 
 
 def _median_seconds(call: Callable[[], Any], seconds: float) -> float:
@@ -87,9 +79,7 @@ def _median_seconds(call: Callable[[], Any], seconds: float) -> float:
     call()
     times: list[float] = []
     while len(times) < 5 or (sum(times) < seconds and len(times) < 1000):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
+        times.append(elapsed(call)[0])
     return statistics.median(times)
 
 

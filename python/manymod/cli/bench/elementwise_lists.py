@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
 import manymod
+from manymod.cli.bench.contenders import elapsed
 from manymod.cli.bench.elementwise import Case, Settings, operands_of
 
 __all__ = ["LOOPS", "measure_lists"]
@@ -22,12 +22,6 @@ LOOPS: dict[str, Callable[[Any, Any, Any, Any], list[Any]]] = {
     "sqrmod": lambda x, _, __, n: [a * a % m for a, m in zip(x, n, strict=True)],
     "fmamod": lambda x, y, z, n: [(a * b + c) % m for a, b, c, m in zip(x, y, z, n, strict=True)],
 }
-
-
-def _seconds(call: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 def measure_lists(case: Case, settings: Settings) -> dict[str, Any]:
@@ -49,7 +43,8 @@ def measure_lists(case: Case, settings: Settings) -> dict[str, Any]:
         raise ArithmeticError(f"{case.op} {case.bits} bits: lists have another result than gmpy2")
     times: list[tuple[float, float]] = []
     while len(times) < 3 or sum(map(sum, times)) < settings.seconds:
-        times.append((_seconds(lambda: plan(*used)), _seconds(lambda: loop(x, y, z, repeated))))
+        own, peer = elapsed(lambda: plan(*used)), elapsed(lambda: loop(x, y, z, repeated))
+        times.append((own[0], peer[0]))
     ours, theirs = (settings.items / statistics.median(column) for column in zip(*times, strict=True))
     return {
         "op": case.op,

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import operator
-import random
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import manymod
+from manymod.cli.bench.contenders import elapsed
 from manymod.cli.bench.gmp import GmpLibrary
+from manymod.cli.bench.operands import Item, random_items
 
 try:
     import gmpy2
@@ -70,7 +70,7 @@ class Settings:
 
 @dataclass
 class Contender:
-    """Someone to run: `count` items by `loop`; `read` gives the Python integers of the loop's answer."""
+    """A library that takes its turn: `loop` computes `count` items, `read` makes ints of its answer."""
 
     name: str
     count: int
@@ -79,23 +79,8 @@ class Contender:
     free: Callable[[], None] = lambda: None
 
 
-def _items(case: Case, count: int, seed: int) -> list[tuple[int, int, int]]:
-    """Random items: odd moduli of full length, bases below them, exponents of full length."""
-    source = random.Random(seed)  # noqa: S311 (operands to time, no keys)
-    top = 1 << (case.bits - 1)
-    shared = source.getrandbits(case.bits) | top | 1
-    items = []
-    for _ in range(count):
-        n = shared if case.shared else source.getrandbits(case.bits) | top | 1
-        y = source.randrange(n) if case.op == "mulmod" else source.getrandbits(case.bits) | top
-        items.append((source.randrange(n), y, n))
-    return items
-
-
-def _seconds(loop: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    answer = loop()
-    return time.perf_counter() - start, answer
+def _items(case: Case, count: int, seed: int) -> list[Item]:
+    return random_items(case.bits, count, shared=case.shared, powers=case.op != "mulmod", seed=seed)
 
 
 def _manymod_call(
@@ -107,7 +92,7 @@ def _manymod_call(
     return lambda: manymod.powmod(*operands, secret=case.secret, **words)
 
 
-def _limbs(case: Case, items: Sequence[tuple[int, int, int]]) -> tuple[Any, Any, Any]:
+def _limbs(case: Case, items: Sequence[Item]) -> tuple[Any, Any, Any]:
     x, y, n = zip(*items, strict=True)
     return (
         manymod.IntArray.from_ints(x),
@@ -116,16 +101,14 @@ def _limbs(case: Case, items: Sequence[tuple[int, int, int]]) -> tuple[Any, Any,
     )
 
 
-def _peer_loops(
-    case: Case, settings: Settings
-) -> dict[str, Callable[[Sequence[tuple[int, int, int]]], Contender]]:
-    def python(items: Sequence[tuple[int, int, int]]) -> Contender:
+def _peer_loops(case: Case, settings: Settings) -> dict[str, Callable[[Sequence[Item]], Contender]]:
+    def python(items: Sequence[Item]) -> Contender:
         if case.op == "mulmod":
             return Contender("python", len(items), lambda: [x * y % n for x, y, n in items], list)
         x, y, n = zip(*items, strict=True)
         return Contender("python", len(items), lambda: list(map(pow, x, y, n)), list)
 
-    def with_gmpy2(items: Sequence[tuple[int, int, int]]) -> Contender:
+    def with_gmpy2(items: Sequence[Item]) -> Contender:
         x, y, n = (list(map(gmpy2.mpz, column)) for column in zip(*items, strict=True))
         if case.op == "mulmod":
             return Contender(
@@ -134,13 +117,13 @@ def _peer_loops(
         function = gmpy2.powmod_sec if case.secret else gmpy2.powmod
         return Contender("gmpy2", len(items), lambda: list(map(function, x, y, n)), list)
 
-    def with_gmp(items: Sequence[tuple[int, int, int]]) -> Contender:
+    def with_gmp(items: Sequence[Item]) -> Contender:
         library = settings.gmp
         assert library is not None  # noqa: S101 (offered only where there is a library)
         loop, free = library.power_loop(items, case.secret)
         return Contender("gmp", len(items), loop, lambda answer: list(map(library.value, answer)), free)
 
-    peers: dict[str, Callable[[Sequence[tuple[int, int, int]]], Contender]] = {}
+    peers: dict[str, Callable[[Sequence[Item]], Contender]] = {}
     if gmpy2 is not None:
         peers["gmpy2"] = with_gmpy2
     if settings.gmp is not None and case.op != "mulmod":
@@ -155,7 +138,7 @@ def _peers(case: Case, settings: Settings) -> list[Contender]:
     contenders = []
     for make in _peer_loops(case, settings).values():
         trial = make(_items(case, 1, settings.seed))
-        once = min(_seconds(trial.loop)[0] for _ in range(3))
+        once = min(elapsed(trial.loop)[0] for _ in range(3))
         trial.free()
         count = max(1, min(20_000, round(settings.seconds / once)))
         contenders.append(make(_items(case, count, settings.seed)))
@@ -166,7 +149,7 @@ def _batch_size(case: Case, settings: Settings) -> int:
     """A batch with about `seconds` of work for one thread, a multiple of 64."""
     loop = _manymod_call(case, _limbs(case, _items(case, 64, settings.seed)), 1, settings.variant)
     loop()
-    per_item = min(_seconds(loop)[0] for _ in range(3)) / 64
+    per_item = min(elapsed(loop)[0] for _ in range(3)) / 64
     return 64 * max(1, min(625, round(settings.seconds / per_item / 64)))
 
 
@@ -196,7 +179,7 @@ def _check(case: Case, contender: Contender, answer: Any, seed: int) -> None:
 def _latency_us(case: Case, settings: Settings) -> float:
     """Microseconds of a call with one item, limb arrays in and out."""
     loop = _manymod_call(case, _limbs(case, _items(case, 1, settings.seed)), 1, settings.variant)
-    times = [_seconds(loop)[0] for _ in range(20)]
+    times = [elapsed(loop)[0] for _ in range(20)]
     return statistics.median(times) * 1e6
 
 
@@ -207,9 +190,9 @@ def measure(case: Case, settings: Settings) -> dict[str, Any]:
     rates: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for repetition in range(settings.repetitions + 1):
         for contender in contenders:
-            elapsed, answer = _seconds(contender.loop)
+            taken, answer = elapsed(contender.loop)
             if repetition:
-                rates[contender.name].append(contender.count / elapsed)
+                rates[contender.name].append(contender.count / taken)
             elif settings.check:
                 _check(case, contender, answer, settings.seed)
     for contender in contenders:

@@ -31,7 +31,7 @@ LEAST_READING: Final = 0.002
 #: Issue width, at least, of the processors that have the limit's instruction: a neighbour that stays for the
 #: whole run shows all the same.
 LEAST_WIDTH: Final = 5.0
-#: Of so many readings the highest is taken for an error: the frequency may change between two loops.
+#: The highest of so many readings is taken for an error, as the frequency may change between two loops.
 _OUTLIERS = 20
 
 

@@ -27,11 +27,11 @@ __all__ = ["bench_rsa"]
 PADDINGS = {"sign": "pkcs1v15", "verify": "pkcs1v15", "encrypt": "oaep", "decrypt": "oaep"}
 BITS = (2048, 3072, 4096)
 QUICK_BITS = (2048,)
-#: Of --timing: calls of each comparison, and items of a call.
+#: Calls of each comparison of --timing, and items of a call.
 _SAMPLES = 10_000
 _QUICK_SAMPLES = 400
 _TIMING_BATCHES = (1, 16)
-#: Sizes of keys.
+#: Least and most bits of a key.
 _LIMITS = (_core.MM_RSA_MIN_BITS, _core.MM_RSA_MAX_BITS)
 
 

@@ -15,10 +15,10 @@ from manymod.rsa import KeyRing, PrivateKey, Signer
 __all__ = ["DEADLINE", "measure_signer"]
 
 DEADLINE = 1e-3
-#: Of the peak, what is asked for while latencies are taken.
+#: Rate of requests, in parts of the peak, while latencies are taken.
 LOAD = 0.5
 QUANTILES = (0.5, 0.9, 0.99)
-#: Warm-up requests: the first batches are not like those of a continuous load.
+#: Share of the requests that warm up: the first batches are not like those of a continuous load.
 _WARM_UP = 0.1
 
 

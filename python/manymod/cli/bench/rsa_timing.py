@@ -21,9 +21,9 @@ from manymod.rsa import KeyRing, Padding, PrivateKey
 
 __all__ = ["NOTHING_SEEN", "largest_t", "measure_timing"]
 
-#: Of times that do not depend on the kind, |t| is below this but for one of 10^5 comparisons.
+#: Where times do not depend on the kind, |t| is below this in all but one of 10^5 comparisons.
 NOTHING_SEEN = 4.5
-#: Parts of all times, the shortest first, that are compared: interrupts make the longest.
+#: Shares of the times that are compared, the shortest of them: interrupts make the longest ones.
 _CROPS = (0.5, 0.7, 0.9, 0.97, 0.99, 1.0)
 #: Inputs of each kind, used cyclically.
 _INPUTS = 64

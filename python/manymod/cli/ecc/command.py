@@ -15,6 +15,12 @@ from manymod import ecc as curves
 from manymod._hashes import CURVE_HASHES
 from manymod.cli.keys import KEY_OPTIONS, KeyFiles, chosen_keys
 from manymod.cli.options import Option
+from manymod.cli.table.key_options import (
+    STATUSES_HELP,
+    result_column_option,
+    result_format_option,
+    text_format_option,
+)
 from manymod.cli.table.run import (
     FILE_FORMATS,
     FILES,
@@ -28,7 +34,7 @@ from manymod.ecc.keys import read_key
 from manymod.errors import InvalidKeyError, ManymodError
 from manymod.tables import OutputNames, Tally
 from manymod.tables.ecc_job import KEY_OPERANDS, OPERANDS, EccJob
-from manymod.tables.key_job import INVALID_SIGNATURE, TEXT_ENCODINGS
+from manymod.tables.key_job import INVALID_SIGNATURE
 
 __all__ = ["ecc"]
 
@@ -47,10 +53,7 @@ status column to OUT. TABLE may be - for standard input, and compressed by gzip 
 bytes, or text: a message is the text itself in UTF-8, everything else is hexadecimal, with or without 0x,
 unless an option such as --message-format says otherwise. {keys}
 
-The status is "ok" or the name of what is wrong with the row. Exit codes: 0 all rows are ok, 3 some are not, 1
-failure, 2 usage, 130 interrupted. An interrupted run leaves OUT.parts; the same command with --resume
-continues from there.
-"""
+{statuses}"""
 _OF_FILES = "Keys are those of --key or --keys, or, with --curve, in a column of their own."
 _OF_ROWS = "--curve says which curve the keys are on."
 
@@ -141,18 +144,7 @@ def _column_options(operation: str) -> list[Option]:
     if own is not None:
         what = f"Column of the rows' {_COLUMNS[own]}."
         options.append(click.option(f"--{own}", own, required=required, metavar="COLUMN", help=what))
-    for label in _labels(operation):
-        encodings = list(TEXT_ENCODINGS) if label == "message" else ["hex", "base64"]
-        options.append(
-            click.option(
-                f"--{label}-format",
-                type=click.Choice(encodings),
-                default=encodings[0],
-                show_default=True,
-                help=f"What {_COLUMNS[label]} in a column of text are.",
-            )
-        )
-    return options
+    return [*options, *(text_format_option(label, _COLUMNS[label]) for label in _labels(operation))]
 
 
 def _labels(operation: str) -> list[str]:
@@ -166,7 +158,6 @@ def _takes_files(operation: str) -> bool:
 
 
 def _options(operation: str) -> list[Option]:
-    verdict = operation == "verify"
     options = [
         *FILES,
         *(KEY_OPTIONS if _takes_files(operation) else []),
@@ -178,25 +169,11 @@ def _options(operation: str) -> list[Option]:
         ),
         *_column_options(operation),
         *_scheme_options(operation),
-        click.option(
-            "--result",
-            default="valid" if verdict else "result",
-            show_default=True,
-            callback=text_callback,
-            help="Name of the result column.",
-        ),
+        result_column_option(operation),
         STATUS_COLUMN,
     ]
-    if not verdict:
-        options.append(
-            click.option(
-                "--result-format",
-                type=click.Choice(["bytes", "hex", "base64"]),
-                default="bytes",
-                show_default=True,
-                help="Write results as this.",
-            )
-        )
+    if operation != "verify":
+        options.append(result_format_option(["bytes", "hex", "base64"]))
     return [*options, *FILE_FORMATS, *run_options(BATCH_ROWS)]
 
 
@@ -315,9 +292,8 @@ def _command(operation: str) -> click.Command:
         callback = option(callback)
     summary = SUMMARIES[operation]
     keys = _OF_FILES if _takes_files(operation) else _OF_ROWS
-    return click.command(operation, help=HELP.format(summary=summary, keys=keys), short_help=summary)(
-        callback
-    )
+    text = HELP.format(summary=summary, keys=keys, statuses=STATUSES_HELP)
+    return click.command(operation, help=text, short_help=summary)(callback)
 
 
 @click.group(short_help="Elliptic curves: sign, verify, exchange, recover the rows of a table.")

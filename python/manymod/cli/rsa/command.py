@@ -17,6 +17,12 @@ from manymod import _core
 from manymod._hashes import EXTENDABLE, HASHES
 from manymod.cli.keys import KEY_OPTIONS, KeyFiles, chosen_keys
 from manymod.cli.options import Option
+from manymod.cli.table.key_options import (
+    STATUSES_HELP,
+    result_column_option,
+    result_format_option,
+    text_format_option,
+)
 from manymod.cli.table.run import (
     FILE_FORMATS,
     FILES,
@@ -31,7 +37,7 @@ from manymod.rsa import KeyRing, Padding, Prehashed, PrivateKey, PublicKey
 from manymod.rsa.keys import read_key
 from manymod.rsa.padding import native_padding
 from manymod.tables import OutputNames, Tally
-from manymod.tables.key_job import INVALID_SIGNATURE, TEXT_ENCODINGS
+from manymod.tables.key_job import INVALID_SIGNATURE
 from manymod.tables.rsa_job import OPERANDS, RsaJob
 
 __all__ = ["rsa"]
@@ -50,10 +56,7 @@ status column to OUT. TABLE may be - for standard input, and compressed by gzip 
 bytes, or text: a message is the text itself in UTF-8, a signature or ciphertext is hexadecimal, with or
 without 0x, unless an option such as --message-format says otherwise.
 
-The status is "ok" or the name of what is wrong with the row. Exit codes: 0 all rows are ok, 3 some are not, 1
-failure, 2 usage, 130 interrupted. An interrupted run leaves OUT.parts; the same command with --resume
-continues from there.
-"""
+{statuses}"""
 
 _EXPONENT_BITS = _core.MM_RSA_EXPONENT_BITS
 _HASH = click.Choice(list(HASHES))
@@ -121,26 +124,10 @@ def _options(operation: str) -> list[Option]:
         ),
         *operands,
         *_padding_options(operation),
-        click.option(
-            "--result",
-            default="valid" if operation == "verify" else "result",
-            show_default=True,
-            callback=text_callback,
-            help="Name of the result column.",
-        ),
+        result_column_option(operation),
         STATUS_COLUMN,
     ]
-    for label in OPERANDS[operation]:
-        encodings = list(TEXT_ENCODINGS) if label == "message" else ["hex", "base64"]
-        options.append(
-            click.option(
-                f"--{label}-format",
-                type=click.Choice(encodings),
-                default=encodings[0],
-                show_default=True,
-                help=f"What {label}s in a column of text are.",
-            )
-        )
+    options += [text_format_option(label, f"{label}s") for label in OPERANDS[operation]]
     if "message" in OPERANDS[operation]:
         options.append(click.option("--hex-messages", is_flag=True, help="The same as --message-format hex."))
     if operation == "verify":
@@ -152,16 +139,8 @@ def _options(operation: str) -> list[Option]:
             )
         )
     else:
-        choices = ["bytes", "hex", "base64", *(["text"] if operation == "decrypt" else [])]
-        options.append(
-            click.option(
-                "--result-format",
-                type=click.Choice(choices),
-                default="bytes",
-                show_default=True,
-                help="Write results as this.",
-            )
-        )
+        texts = ["text"] if operation == "decrypt" else []
+        options.append(result_format_option(["bytes", "hex", "base64", *texts]))
     return [*options, *FILE_FORMATS, *run_options(BATCH_ROWS)]
 
 
@@ -275,7 +254,8 @@ def _command(operation: str) -> click.Command:
     for option in reversed(_options(operation)):
         callback = option(callback)
     summary = SUMMARIES[operation]
-    return click.command(operation, help=HELP.format(summary=summary), short_help=summary)(callback)
+    text = HELP.format(summary=summary, statuses=STATUSES_HELP)
+    return click.command(operation, help=text, short_help=summary)(callback)
 
 
 @click.group(short_help="RSA: sign, verify, encrypt and decrypt the rows of a table.")

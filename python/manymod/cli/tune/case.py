@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import manymod
 from manymod import _core
-from manymod.intarray import limbs_for
+from manymod.cli.bench.operands import full_length, odd_moduli, residues
 from manymod.plan import OPERATIONS
 
 __all__ = ["Batch", "Case", "Target", "cases", "make_batch", "make_runner"]
@@ -103,39 +103,17 @@ class Batch:
     status: NDArray[np.uint8]
 
 
-def _numbers(source: np.random.Generator, count: int, bits: int) -> NDArray[np.uint64]:
-    """Random numbers of at most `bits` bits."""
-    limbs = source.integers(0, 1 << 64, size=(count, limbs_for(bits)), dtype=np.uint64)
-    limbs[:, -1] &= np.uint64((2 << (bits - 1) % 64) - 1)
-    return limbs
-
-
-def _full_length(source: np.random.Generator, count: int, bits: int) -> NDArray[np.uint64]:
-    """Random numbers of just `bits` bits."""
-    limbs = _numbers(source, count, bits)
-    limbs[:, -1] |= np.uint64(1 << (bits - 1) % 64)
-    return limbs
-
-
-def _residues(source: np.random.Generator, count: int, bits: int) -> NDArray[np.uint64]:
-    """Random numbers below every modulus of just `bits` bits."""
-    limbs = _numbers(source, count, bits)
-    limbs[:, -1] &= np.uint64((1 << (bits - 1) % 64) - 1)
-    return limbs
-
-
 def make_batch(case: Case, exponent_bits: int, count: int, seed: int) -> Batch:
-    """Operands of a case; exponents of just `exponent_bits` bits."""
+    """Operands of a case; exponents of exactly `exponent_bits` bits."""
     source = np.random.default_rng(seed)
-    n = _full_length(source, 1 if case.shared_modulus else count, case.bits)
-    n[:, 0] |= np.uint64(1)
+    n = odd_moduli(source, 1 if case.shared_modulus else count, case.bits)
     rows = count * case.terms
-    x = _residues(source, rows, case.bits)
+    x = residues(source, rows, case.bits)
     y = None
     if case.op == "mulmod":
-        y = _residues(source, rows, case.bits)
+        y = residues(source, rows, case.bits)
     elif case.op != "sqrmod":
-        y = _full_length(source, rows, exponent_bits)
+        y = full_length(source, rows, exponent_bits)
     result = np.zeros((count, n.shape[1]), dtype=np.uint64)
     return Batch(count, x, y, n, result, np.zeros(count, dtype=np.uint8))
 

@@ -40,7 +40,8 @@ BITS = (128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192)
 QUICK_BITS = (256, 512, 1024, 2048)
 #: Seconds after which a quick run begins no further case.
 QUICK_LIMIT = 45
-#: Of powers; for the other operations, whose choices are the powers' for the most part, every other width.
+#: Widths that powers are measured at on GPUs; for the other operations, whose choices are the powers' for the
+#: most part, every other width.
 GPU_BITS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
 OTHER_GPU_BITS = (128, 256, 512, 1024, 2048, 4096, 8192)
 QUICK_GPU_BITS = (256, 1024, 2048, 4096)
@@ -89,9 +90,8 @@ def _measure_all(
     """
     start = time.monotonic()
     found: dict[Case, _Found] = {}
-    order = sorted(
-        wanted, key=lambda case: case.bits
-    )  # a run that is cut short has something of each operation
+    # Narrow ones first: a run that is cut short has something of each operation.
+    order = sorted(wanted, key=lambda case: case.bits)
     with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
         for index, case in enumerate(bar.track(order, description="measuring")):
             left = limit - (time.monotonic() - start)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from manymod.cli.bench.contenders import seconds_per_call
 from manymod.cli.bench.quiet import QuietMeter
 from manymod.cli.tune.case import Case, Target, make_batch, make_runner
 
@@ -20,12 +21,12 @@ OPS = {"powmod": False, "mulmod": True, "sqrmod": True, "fixed_base_powmod": Fal
 AUTO = "auto"
 #: Numbers of items of the first round, after which variants that are far behind at all of them are dropped.
 FIRST_ROUND = (1, 2, 4, 8, 16, 1024)
-#: Items that leave no part of a vector unused, with two vectors in lockstep either.
+#: Items that fill all vectors, also where two are computed in lockstep.
 FULL_VECTORS = 16
-#: How far behind that is.
+#: Variants that take this many times as long as the best are far behind.
 FAR_BEHIND = 1.6
 
-#: How often a sample is taken at most, to have it undisturbed.
+#: Most times that a sample is taken until one is undisturbed.
 ATTEMPTS = 4
 
 #: Nanoseconds an item, by variant and number of items.
@@ -59,21 +60,6 @@ def library_choice(case: Case, count: int) -> str:
     return _target(AUTO).choice(case, count)
 
 
-def _seconds(call: Callable[[], Any], at_least: float) -> float:
-    """Seconds of one call, from as many as take `at_least` together.
-
-    Processor time of the one thread: what other processes take meanwhile does not count.
-    """
-    start = time.process_time()
-    calls = 0
-    while True:
-        call()
-        calls += 1
-        elapsed = time.process_time() - start
-        if elapsed >= at_least:
-            return elapsed / calls
-
-
 class _Samples:
     """Samples of one case: nanoseconds an item by variant and number of items."""
 
@@ -105,7 +91,8 @@ class _Samples:
         taken = 0.0
         for _ in range(self._attempts):
             before = self._reading
-            taken = _seconds(call, self._settings.seconds)
+            # Processor time of the one thread: what other processes take meanwhile does not count.
+            taken = seconds_per_call(call, self._settings.seconds, time.process_time)
             self._reading = self._meter.read()
             if self._meter.is_quiet(before, self._reading):
                 self._attempts = ATTEMPTS

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import manymod
+from manymod.cli.bench.contenders import seconds_per_call
 from manymod.cli.tune.case import Batch, Case, Target, make_batch, make_runner
 from manymod.cli.tune.cpu_measure import AUTO, FAR_BEHIND, Times
 from manymod.cli.tune.facts import comparison_only, technique, threads_per_instance, wants_fast_doubles
@@ -27,31 +28,33 @@ __all__ = ["CPU", "GPU_OPS", "GpuSettings", "GpuTimes", "measure_gpu"]
 GPU_OPS = ("powmod", "fixed_base_powmod", "multi_powmod", "mulmod", "sqrmod")
 #: Stands for the library's choice on the CPU, with all threads, where a variant's name is expected.
 CPU = "CPU"
-#: Techniques for GPUs with tensor cores, whose kernels need some generations.
+#: Techniques that only some GPUs can run: their kernels are for the tensor cores of certain generations.
 SOME_GPUS = ("rns",)
-#: The techniques that every GPU of their backend can run.
+#: Techniques that every GPU of their backend can run.
 EVERYWHERE = ("row32", "reduced_radix")
-#: Variants for comparison are dropped if this number of items takes them `LESS_THAN_BEST` times as long.
+#: From this number of items on, variants for comparison are dropped if they take `LESS_THAN_BEST` times as
+#: long as another variant; below, like all variants, if they take `FAR_BEHIND` times as long.
 LOOK = 16384
 LESS_THAN_BEST = 1.1
-#: First number of items; where GPUs win there, smaller numbers are measured, too.
+#: The first number of items, which then grows by the factor `STEP` up to `MAX_COUNT`. Smaller numbers are
+#: measured only where a GPU wins at the first.
 FIRST_COUNT = 64
 STEP = 4
 MAX_COUNT = 1 << 20
-#: Operands and results of a call, at most.
+#: Most bytes of the operands and results of a call.
 MAX_BYTES = 1 << 28
 #: Variants within this factor of the best get all repetitions.
 CONTEST = 1.25
-#: Samples on which a variant may be dropped, unless they take longer than so many seconds together.
+#: Samples after which a variant may be dropped; fewer if they take longer than so many seconds together.
 LOOKS = 3
 LOOK_SECONDS = 0.15
-#: More items make the best variant faster by less than this: the card is full.
+#: A card is full where `STEP` times as many items make the best variant faster by less than this factor.
 FULL = 1.05
-#: Seconds of a call that is long enough to show whether the card is full.
+#: Least seconds of a call that shows whether the card is full.
 FULL_SECONDS = 0.03
-#: Seconds of a call to which the memory that it makes first matters little.
+#: Seconds of a call for which the time that its first run spends on allocations matters little.
 LONG = 0.1
-#: Calls of up to this many items may be longer: with fewer a large card is not full.
+#: Calls of up to `USUAL` items may take `LONGER` times the usual limit: fewer items do not fill a large card.
 USUAL = 16384
 LONGER = 4
 
@@ -60,9 +63,9 @@ LONGER = 4
 class GpuSettings:
     """How to measure.
 
-    Samples take `seconds` at least, of calls that take about `longest` at most, or some times that where the
-    items are few; at each number of items there
-    are up to `repetitions` of them as long as they take less than `patience` together.
+    A sample takes `seconds` at least. It consists of calls that take about `longest` at most, or, of few
+    items, `LONGER` times that. At each number of items there are up to `repetitions` samples, as long as they
+    take less than `patience` seconds together.
     """
 
     device: str
@@ -112,26 +115,15 @@ class GpuTimes:
 
 
 def _availability(name: str) -> int:
-    """More for variants that suit more GPUs, which need them measured even where others are faster."""
+    """A rank that is higher for variants that more GPUs can use: these are measured even where others win."""
     return 2 if technique(name) in EVERYWHERE else 1 if wants_fast_doubles(name) else 0
 
 
 def _undisturbed(taken: dict[int, float]) -> dict[int, float]:
-    """Seconds by number of items, less what cannot be: that more items take less."""
+    """Seconds by number of items, lowered to the least of more items: a longer time was a disturbance."""
     counts = sorted(taken, reverse=True)
     least = itertools.accumulate((taken[count] for count in counts), min)
     return dict(zip(counts, least, strict=True))
-
-
-def _seconds(call: Callable[[], Any], at_least: float) -> float:
-    """Wall seconds of one call, from as many as take `at_least` together."""
-    start = time.perf_counter()
-    for calls in itertools.count(1):
-        call()
-        elapsed = time.perf_counter() - start
-        if elapsed >= at_least:
-            return elapsed / calls
-    raise AssertionError("unreachable")
 
 
 @dataclass
@@ -164,7 +156,7 @@ class _Runner:
     def sample(self, count: int, at_least: float) -> None:
         """Take one more sample."""
         assert self.call is not None  # noqa: S101 (for the type checker: begun)
-        self.samples.append(_seconds(self.call, at_least))
+        self.samples.append(seconds_per_call(self.call, at_least, time.perf_counter))
         self.taken[count] = statistics.median_low(self.samples)
 
     def in_proportion(self, count: int) -> float:

@@ -15,13 +15,13 @@ from manymod.lab.machine import Machine
 from manymod.lab.model import RowError, Unavailable
 from manymod.lab.peers.libraries import Loop, crypto_mb_powers, gmp_powers, openssl_powers, secp256k1_keys
 from manymod.lab.recipes.arithmetic import power
+from manymod.lab.recipes.params import Params
 from manymod.lab.recipes.programs import read_report
 from manymod.lab.recipes.schemes import private_key, rsa
 from manymod.lab.work import Plan, Result, Work, sampler
 
 __all__ = ["PEERS", "peer"]
 
-Params = Mapping[str, Any]
 
 #: Items of this library's calls, as `bench/peers` has them.
 _OWN_ITEMS = 64

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
+from manymod.cli.bench.operands import Item, random_items
 from manymod.lab.model import RowError
 
 __all__ = ["compare", "powers"]
@@ -14,16 +14,11 @@ __all__ = ["compare", "powers"]
 _ITEMS = {1024: 64, 2048: 16}
 _FEWEST = 8
 
-Item = tuple[int, int, int]
-
 
 def powers(bits: int) -> list[Item]:
     """Items of a loop: bases, exponents of full length and odd moduli of full length."""
-    source = random.Random(bits)  # noqa: S311 (operands to time, no keys)
-    top = 1 << (bits - 1)
     count = next((number for most, number in _ITEMS.items() if bits <= most), _FEWEST)
-    moduli = [source.getrandbits(bits) | top | 1 for _ in range(count)]
-    return [(source.randrange(n), source.getrandbits(bits) | top, n) for n in moduli]
+    return random_items(bits, count, shared=False, powers=True, seed=bits)
 
 
 def compare(name: str, answers: Sequence[int], items: Sequence[Item]) -> None:

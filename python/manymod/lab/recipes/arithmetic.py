@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 import manymod
 from manymod.cli.bench.contenders import elapsed
+from manymod.cli.bench.operands import full_length, odd_moduli, residues
 from manymod.cli.tune.facts import threads_per_instance
 from manymod.intarray import limbs_for
 from manymod.lab.limits import Operations, cpu_limit, gpu_limit, power_operations
 from manymod.lab.machine import Machine
 from manymod.lab.model import Unavailable
-from manymod.lab.recipes.operands import check, full_length, integers, moduli, placed, residues
+from manymod.lab.recipes.operands import check, integers, placed
+from manymod.lab.recipes.params import Params, device_of, is_one_thread, threads_of
 from manymod.lab.work import Plan, Sampler, Work, sampler
 
 __all__ = ["chain", "power", "product"]
@@ -27,7 +29,8 @@ LIBRARY = "library"
 #: Steps of a chain, as in figure 8 of the two-pass paper.
 STEPS = {128: 10000}
 USUAL_STEPS = 1000
-#: Ones of a chain with multiplications are so many bits apart, no window of at most so many bits has two.
+#: Distance in bits of the ones in the exponent of a chain with multiplications: no window of up to so many
+#: bits has two of them.
 SPACING = 8
 #: Items for each thread of a CPU, by width: whole vectors, of which some are in flight.
 ITEMS_PER_THREAD = {1024: 64, 2048: 32}
@@ -41,8 +44,6 @@ MOST_ITEMS = 1 << 20
 NEAR = 2.0
 MOST_BYTES = 1 << 28
 _SEED = 1
-
-Params = Mapping[str, Any]
 
 
 def _variants(params: Params, op: str, machine: Machine) -> list[str | None]:
@@ -82,16 +83,12 @@ def _variants(params: Params, op: str, machine: Machine) -> list[str | None]:
     return list(usable)
 
 
-def _threads(params: Params) -> int:
-    return int(params.get("threads") or manymod.get_threads())
-
-
 def _counts(params: Params, machine: Machine) -> Iterator[int]:
     """Numbers of items to try, upwards; one alone where the row says how many."""
     if "batch" in params:
         yield int(params["batch"])
     elif params["on"] == "cpu":
-        yield _threads(params) * next(
+        yield threads_of(params) * next(
             (items for most, items in ITEMS_PER_THREAD.items() if params["bits"] <= most), FEWEST_ITEMS
         )
     elif "per_multiprocessor" in params:
@@ -140,25 +137,21 @@ def _limit(params: Params, name: str, operation: str, machine: Machine) -> Calla
     bits, per_operation = params["bits"], params.get("powers_per_operation", 1)
     counts = {"power": power_operations(bits), "multiply": Operations(1, 0), "square": Operations(0, 1)}
     if params["on"] == "cpu":
-        return lambda _mhz: _divided(cpu_limit(operation, bits, _threads(params)), per_operation)
+        return lambda _mhz: _divided(cpu_limit(operation, bits, threads_of(params)), per_operation)
     units = machine.require_gpu().units
     return lambda mhz: gpu_limit(name, bits, counts[operation], units, mhz) if operation in counts else None
 
 
 def _sampler(params: Params, call: Callable[[], Any], operations: float) -> Sampler:
-    return sampler(call, operations, one_thread=params["on"] == "cpu" and _threads(params) == 1)
+    return sampler(call, operations, one_thread=is_one_thread(params))
 
 
 def _divided(value: float | None, by: float) -> float | None:
     return None if value is None else value / by
 
 
-def _device(params: Params, machine: Machine) -> str:
-    return "cpu" if params["on"] == "cpu" else machine.require_gpu().name
-
-
 def _facts(params: Params, device: str, count: int, checked: int, **more: Any) -> dict[str, Any]:
-    threads = {"threads": _threads(params)} if device == "cpu" else {}
+    threads = {"threads": threads_of(params)} if device == "cpu" else {}
     return {"device": device, "batch": count, "checked": checked, **threads, **more}
 
 
@@ -169,7 +162,7 @@ def _plan(op: str, params: Params, variant: str | None, device: str) -> manymod.
         secret=bool(params.get("secret")),
         device=device,
         variant=variant,
-        threads=_threads(params),
+        threads=threads_of(params),
     )
 
 
@@ -194,7 +187,7 @@ def _half_weight(bits: int) -> int:
 def _power_operands(bits: int, count: int, device: str, shared_exponent: bool) -> tuple[Any, ...]:
     """Base, exponent and modulus on the host, and as a plan takes them; alike for all variants."""
     source = np.random.default_rng(_SEED)
-    x, n = residues(source, count, bits), moduli(source, count, bits)
+    x, n = residues(source, count, bits), odd_moduli(source, count, bits)
     if shared_exponent:
         exponent = _half_weight(bits)
         y = np.frombuffer(exponent.to_bytes(8 * limbs_for(bits), "little"), np.uint64).reshape(1, -1)
@@ -232,7 +225,7 @@ def power(params: Params, machine: Machine, plan: Plan) -> list[Work]:
 
     `powers_per_operation`: two of half the width stand for a private operation of RSA.
     """
-    device = _device(params, machine)
+    device = device_of(params, machine)
     per_operation = int(params.get("powers_per_operation", 1))
     plans = [_plan("powmod", params, name, device) for name in _variants(params, "powmod", machine)]
     make = functools.partial(_powers, params, device)
@@ -285,7 +278,7 @@ def chain(params: Params, machine: Machine, plan: Plan) -> list[Work]:
     x^(2^k) is k squarings. With a one in every eighth bit of the exponent there are k / 8 multiplications,
     too, whatever the sliding window, and the difference of both powers is theirs.
     """
-    bits, device = params["bits"], _device(params, machine)
+    bits, device = params["bits"], device_of(params, machine)
     steps = STEPS.get(bits, USUAL_STEPS) // SPACING * SPACING
     exponents = dict(zip(("square", "multiply"), _chain_exponents(steps), strict=True))
     works = []
@@ -294,7 +287,7 @@ def chain(params: Params, machine: Machine, plan: Plan) -> list[Work]:
 
         def make(count: int, kind: str, planned: manymod.Plan = planned) -> _Call:
             source = np.random.default_rng(_SEED)
-            x, n = residues(source, count, bits), moduli(source, count, bits)
+            x, n = residues(source, count, bits), odd_moduli(source, count, bits)
             call = _caller(planned, [placed(x, device), exponents[kind], placed(n, device)])
 
             def right(rows: Sequence[int]) -> list[int]:
@@ -323,12 +316,14 @@ def chain(params: Params, machine: Machine, plan: Plan) -> list[Work]:
 
 def product(params: Params, machine: Machine, plan: Plan) -> list[Work]:
     """Calls of `addmod` or `mulmod`, from numbers to numbers, with one modulus for all items."""
-    bits, op, device = params["bits"], params["op"], _device(params, machine)
-    params = {"batch": ITEMS_PER_CALL * _threads(params), **params}
-    (modulus,) = integers(moduli(np.random.default_rng(_SEED), 1, bits), [0])
+    bits, op, device = params["bits"], params["op"], device_of(params, machine)
+    params = {"batch": ITEMS_PER_CALL * threads_of(params), **params}
+    (modulus,) = integers(odd_moduli(np.random.default_rng(_SEED), 1, bits), [0])
     works = []
     for variant in _variants(params, op, machine):
-        planned = manymod.Plan(op, modulus=modulus, device=device, variant=variant, threads=_threads(params))
+        planned = manymod.Plan(
+            op, modulus=modulus, device=device, variant=variant, threads=threads_of(params)
+        )
 
         def make(count: int, planned: manymod.Plan = planned) -> _Call:
             source = np.random.default_rng(_SEED)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands of arithmetic rows, on the host or in the memory of a GPU, and the right answers of some items."""
+"""Where operands of arithmetic rows are, on the host or on a GPU, and how some results are checked."""
 
 from __future__ import annotations
 
@@ -7,44 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import manymod
-from manymod.intarray import limbs_for
+from manymod.intarray import Limbs
 from manymod.lab.model import RowError
 
-__all__ = ["Limbs", "check", "full_length", "integers", "moduli", "placed", "residues"]
+__all__ = ["check", "integers", "placed"]
 
-Limbs = NDArray[np.uint64]
 #: Items whose results are compared with Python's.
 _CHECKED = 8
-
-
-def _random(source: np.random.Generator, count: int, bits: int) -> Limbs:
-    limbs = source.integers(0, 1 << 64, size=(count, limbs_for(bits)), dtype=np.uint64)
-    limbs[:, -1] &= np.uint64((2 << (bits - 1) % 64) - 1)
-    return limbs
-
-
-def full_length(source: np.random.Generator, count: int, bits: int) -> Limbs:
-    """Random numbers of just `bits` bits."""
-    limbs = _random(source, count, bits)
-    limbs[:, -1] |= np.uint64(1 << (bits - 1) % 64)
-    return limbs
-
-
-def moduli(source: np.random.Generator, count: int, bits: int) -> Limbs:
-    """Odd ones of just `bits` bits."""
-    limbs = full_length(source, count, bits)
-    limbs[:, 0] |= np.uint64(1)
-    return limbs
-
-
-def residues(source: np.random.Generator, count: int, bits: int) -> Limbs:
-    """Random numbers below every modulus of just `bits` bits."""
-    limbs = _random(source, count, bits)
-    limbs[:, -1] &= np.uint64((1 << (bits - 1) % 64) - 1)
-    return limbs
 
 
 def integers(limbs: Limbs, rows: Sequence[int]) -> list[int]:
@@ -58,7 +29,7 @@ def placed(limbs: Limbs, device: str) -> Any:
 
 
 def check(name: str, result: Any, right: Any, count: int) -> int:
-    """Compare some items of a result with `right(rows)`; their number.
+    """Compare some items of a result with `right(rows)`, and return how many.
 
     Raises:
         RowError: if one is wrong.

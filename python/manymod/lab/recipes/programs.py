@@ -13,6 +13,7 @@ from typing import Any
 
 from manymod.lab.machine import Machine
 from manymod.lab.model import RowError, Unavailable
+from manymod.lab.recipes.params import Params
 from manymod.lab.work import Plan, Result
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
     "rns_figure3",
 ]
 
-Params = Mapping[str, Any]
 
 #: Programs whose rows the lab takes: the CMake target and what switches it on.
 PROGRAMS = {

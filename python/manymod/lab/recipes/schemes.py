@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,28 +13,16 @@ from manymod._extras import missing_extra
 from manymod.lab.catalogue import document
 from manymod.lab.machine import Machine
 from manymod.lab.model import RowError, Unavailable
+from manymod.lab.recipes.params import Params, device_of, is_one_thread, threads_of
 from manymod.lab.work import Plan, Work, sampler
 
 __all__ = ["paper_curve", "point", "private_key", "rsa"]
 
-Params = Mapping[str, Any]
 
-#: Items for each thread, and on a GPU: what its tables of latency and throughput in docs/performance.md have.
+#: Items for each thread of a CPU, and on a GPU: those of the tables in docs/performance.md.
 RSA_ITEMS, RSA_ITEMS_ON_GPU = 64, 1 << 17
 POINT_ITEMS, POINT_ITEMS_ON_GPU = 1024, 1 << 18
 _SEED = 1
-
-
-def _threads(params: Params) -> int:
-    return int(params.get("threads") or manymod.get_threads())
-
-
-def _alone(params: Params) -> bool:
-    return bool(params["on"] == "cpu" and _threads(params) == 1)
-
-
-def _where(params: Params, machine: Machine) -> str:
-    return "cpu" if params["on"] == "cpu" else machine.require_gpu().name
 
 
 @functools.cache
@@ -56,7 +43,7 @@ def rsa(params: Params, machine: Machine, _plan: Plan) -> list[Work]:
     """Whole private operations with one key, without padding: blinding, two powers, recombination, check."""
     from manymod.rsa import KeyRing, PrivateKey  # noqa: PLC0415 (a build may lack it)
 
-    device, threads = _where(params, machine), _threads(params)
+    device, threads = device_of(params, machine), threads_of(params)
     try:
         key = PrivateKey.from_cryptography(private_key(params["bits"]))
     except (manymod.ManymodError, ValueError) as error:
@@ -77,7 +64,7 @@ def rsa(params: Params, machine: Machine, _plan: Plan) -> list[Work]:
         **({"threads": threads} if device == "cpu" else {}),
     }
     call = functools.partial(ring.raw_private, numbers, out=results)
-    return [Work(ring.variant_for(0, count), sampler(call, count, one_thread=_alone(params)), facts)]
+    return [Work(ring.variant_for(0, count), sampler(call, count, one_thread=is_one_thread(params)), facts)]
 
 
 @functools.cache
@@ -105,7 +92,7 @@ def _double(curve: Any, point: bytes) -> bytes:
 
 def point(params: Params, machine: Machine, _plan: Plan) -> list[Work]:
     """Sums (`add`), doublings (`twice`) and multiples of points, from affine points to affine points."""
-    device, threads = _where(params, machine), _threads(params)
+    device, threads = device_of(params, machine), threads_of(params)
     curve = paper_curve(params["bits"])
     count = POINT_ITEMS * threads if device == "cpu" else POINT_ITEMS_ON_GPU
     source = np.random.default_rng(_SEED)
@@ -133,4 +120,6 @@ def point(params: Params, machine: Machine, _plan: Plan) -> list[Work]:
         "operations_per_call": count,
         **({"threads": threads} if device == "cpu" else {}),
     }
-    return [Work(f"curves, {params['operation']}", sampler(call, count, one_thread=_alone(params)), facts)]
+    return [
+        Work(f"curves, {params['operation']}", sampler(call, count, one_thread=is_one_thread(params)), facts)
+    ]
