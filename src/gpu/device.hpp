@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "gpu/idle_memory.hpp"
 #include "gpu/kernel.hpp"
 #include "gpu/stream.hpp"
 
@@ -36,6 +37,8 @@ class Device {
 
   [[nodiscard]] unsigned index() const { return index_; }  ///< 1 for "cuda:1"
   [[nodiscard]] const DeviceProperties& properties() const { return properties_; }
+  /// Not to be used in a forked child.
+  [[nodiscard]] IdleMemories& idle_memories() { return idle_memories_; }
 
   /// Every other function checks this too. Call it before accessing pinned memory, which a forked child may
   /// not have.
@@ -71,6 +74,7 @@ class Device {
 
  private:
   const unsigned index_;
+  IdleMemories idle_memories_;
 };
 
 }  // namespace manymod::gpu

@@ -149,20 +149,8 @@ void Chunk::store_results(Secrecy secrecy) {
 }
 
 std::unique_ptr<Chunk> ChunkPool::take() {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (!free_.empty()) {
-      std::unique_ptr<Chunk> chunk = std::move(free_.back());
-      free_.pop_back();
-      return chunk;
-    }
-  }
-  return std::make_unique<Chunk>(device_);
-}
-
-void ChunkPool::give(std::unique_ptr<Chunk> chunk) {
-  const std::scoped_lock lock(mutex_);
-  free_.push_back(std::move(chunk));
+  std::unique_ptr<Chunk> kept = idle_->take();
+  return kept != nullptr ? std::move(kept) : std::make_unique<Chunk>(device_);
 }
 
 }  // namespace manymod::ecc::device

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "abi/items.hpp"
@@ -14,6 +14,7 @@
 #include "ecc/point_engine.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/device.hpp"
+#include "gpu/idle_memory.hpp"
 
 namespace manymod::ecc::device {
 
@@ -110,15 +111,17 @@ class Chunk {
 /// Chunks that are not in use.
 class ChunkPool {
  public:
-  explicit ChunkPool(gpu::Device& device) : device_(device) {}
+  explicit ChunkPool(gpu::Device& device)
+      : device_(device), idle_(std::make_shared<gpu::IdleObjects<Chunk>>()) {
+    device.idle_memories().add(idle_);
+  }
 
   std::unique_ptr<Chunk> take();
-  void give(std::unique_ptr<Chunk> chunk);
+  void give(std::unique_ptr<Chunk> chunk) { idle_->give(std::move(chunk)); }
 
  private:
   gpu::Device& device_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Chunk>> free_;
+  const std::shared_ptr<gpu::IdleObjects<Chunk>> idle_;
 };
 
 }  // namespace manymod::ecc::device

@@ -6,6 +6,8 @@
 #include <deque>
 #include <utility>
 
+#include "gpu/device_error.hpp"
+
 namespace manymod::ecc::device {
 namespace {
 
@@ -90,6 +92,17 @@ class Worker::Run {
 void Worker::run(std::size_t& done, std::size_t end, const ChunkedWork& work, const StopToken& stop) const {
   // Throws in a forked child before any mutex is locked, which a thread of the parent may hold forever.
   check_usable();
+  for (;;) {
+    try {
+      return run_once(done, end, work, stop);
+    } catch (const gpu::DeviceError& error) {
+      if (error.fault() != gpu::Fault::out_of_memory || !device_.idle_memories().free_all()) throw;
+    }
+  }
+}
+
+void Worker::run_once(std::size_t& done, std::size_t end, const ChunkedWork& work,
+                      const StopToken& stop) const {
   Run chunks(*this, done, work);
   const std::size_t most = chunk_items(work.chunk_items);
   for (std::size_t next = done; next < end && !stop.was_requested();) {

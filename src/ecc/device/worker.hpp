@@ -50,7 +50,8 @@ class Worker {
   }
 
   /// Computes items `done` to `end` - 1, fewer where `stop` is requested. Moves `done` behind those that were
-  /// computed, also where it throws. @throws gpu::DeviceError
+  /// computed, also where it throws. Where memory is short, what is idle on the device is freed first.
+  /// @throws gpu::DeviceError
   void run(std::size_t& done, std::size_t end, const ChunkedWork& work, const StopToken& stop) const;
 
  private:
@@ -77,6 +78,8 @@ class Worker {
   mutable Slots slots_{kChunksOnGpu};
 
   [[nodiscard]] const DeviceCurve& on_device() const;
+  /// As run(), where memory suffices.
+  void run_once(std::size_t& done, std::size_t end, const ChunkedWork& work, const StopToken& stop) const;
 };
 
 }  // namespace manymod::ecc::device

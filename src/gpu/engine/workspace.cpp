@@ -20,18 +20,16 @@ Workspaces::Lease::Lease(Workspaces& from) : from_(from), exceptions_(std::uncau
 
 Workspaces::Lease::~Lease() {
   if (std::uncaught_exceptions() > exceptions_) workspace_.reset();
-  if (workspace_ != nullptr) from_.give_back(std::move(workspace_));
+  if (workspace_ != nullptr) from_.idle_->give(std::move(workspace_));
   from_.free_place();
 }
 
 bool Workspaces::Lease::make_room() {
   workspace_.reset();
-  std::vector<std::unique_ptr<Workspace>> freed;
-  freed.reserve(from_.most_);  // is swapped into idle_, where give_back must not allocate
+  const bool freed = from_.device_.idle_memories().free_all();
   const std::lock_guard lock(from_.mutex_);
-  freed.swap(from_.idle_);
   const std::size_t others = from_.in_use_ - 1;
-  if (others == 0) return !freed.empty() || from_.freed_.load() != freed_before_;
+  if (others == 0) return freed || from_.freed_.load() != freed_before_;
   from_.places_ = std::min(from_.places_, others);
   from_.uses_ = 0;
   return true;
@@ -65,20 +63,8 @@ void Workspaces::free_place() {
 }
 
 std::unique_ptr<Workspace> Workspaces::take() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      std::unique_ptr<Workspace> workspace = std::move(idle_.back());
-      idle_.pop_back();
-      return workspace;
-    }
-  }
-  return std::make_unique<Workspace>(device_);
-}
-
-void Workspaces::give_back(std::unique_ptr<Workspace> workspace) {
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(workspace));
+  std::unique_ptr<Workspace> kept = idle_->take();
+  return kept != nullptr ? std::move(kept) : std::make_unique<Workspace>(device_);
 }
 
 }  // namespace manymod::gpu

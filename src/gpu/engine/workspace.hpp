@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "gpu/buffer.hpp"
 #include "gpu/device.hpp"
 #include "gpu/device_error.hpp"
+#include "gpu/idle_memory.hpp"
 
 namespace manymod::gpu {
 
@@ -94,8 +94,11 @@ class Workspaces {
 
   /// `in_flight`: how many may be in use at a time.
   explicit Workspaces(Device& device, std::size_t in_flight = kInFlight)
-      : device_(device), most_(in_flight), places_(in_flight) {
-    idle_.reserve(in_flight);
+      : device_(device),
+        most_(in_flight),
+        places_(in_flight),
+        idle_(std::make_shared<IdleObjects<Workspace>>(in_flight)) {
+    device.idle_memories().add(idle_);
   }
 
   /// Holds a workspace for as long as it lives. If it ends by an exception the workspace is discarded: work
@@ -109,10 +112,10 @@ class Workspaces {
     ~Lease();
     Workspace& operator*() const { return *workspace_; }
 
-    /// After out_of_memory: frees this workspace and the idle ones.
-    /// @return whether a second attempt may find more memory: some workspaces were idle, other
-    /// leases have ended since this one began, or there are others, whose number is limited further for
-    /// kUsesPerPlace uses
+    /// After out_of_memory: frees this workspace, and the memory that is idle on the device, whoever keeps
+    /// it.
+    /// @return whether a second attempt may find more memory: some was idle, other leases have ended since
+    /// this one began, or there are others, whose number is limited further for kUsesPerPlace uses
     bool make_room();
 
    private:
@@ -141,7 +144,6 @@ class Workspaces {
   void take_place();
   void free_place();
   std::unique_ptr<Workspace> take();
-  void give_back(std::unique_ptr<Workspace> workspace);
 
   Device& device_;
   std::mutex mutex_;
@@ -152,7 +154,7 @@ class Workspaces {
   std::size_t places_;      ///< workspaces that may be in use together, >= 1 and <= most_
   std::size_t in_use_ = 0;  ///< <= places_, or <= an earlier value of places_
   std::size_t uses_ = 0;    ///< that ended since places_ changed
-  std::vector<std::unique_ptr<Workspace>> idle_;
+  const std::shared_ptr<IdleObjects<Workspace>> idle_;
 };
 
 }  // namespace manymod::gpu

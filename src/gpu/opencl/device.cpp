@@ -30,7 +30,6 @@ Device::Device(Driver& driver, unsigned index, const DeviceFacts& facts)
   const DeviceHandle device = facts.handle;
   context_ =
       create(api().create_context, static_cast<const Property*>(properties), 1u, &device, nullptr, nullptr);
-  own_queue_ = make_queue();
 }
 
 // Releases nothing: drivers may have shut down before static objects are destroyed.
@@ -39,21 +38,70 @@ Device::~Device() = default;
 void Device::check_usable() const {
   const int number = static_cast<int>(index());
   if (!driver_.own_process()) throw DriverError(Fault::forked, number, forked_message());
-  const Status lost = lost_status_;
-  if (lost != kSuccess) {
-    throw DriverError(
-        Fault::lost, number,
-        "lost by an earlier failure: " + std::string(lost_call_) + " returned " + status_name(lost));
-  }
+  const std::string* const lost = lost_.get([] { return std::unique_ptr<const std::string>(); });
+  if (lost != nullptr) throw DriverError(Fault::lost, number, "lost by an earlier failure: " + *lost);
 }
 
+// A driver may allocate memory only when a command first uses it, so that it is the command that fails where
+// there is too little; and NVIDIA's invalidates queues when a command fails (see kDriversLocalBytes). So
+// after a lack of memory CL_INVALID_COMMAND_QUEUE means a lost device only if a new queue does not work
+// either.
 void Device::judge(const char* call, Status status) {
   if (status == kSuccess) return;
-  if (fault_of(status) == Fault::lost) {
-    lost_call_ = call;
-    lost_status_ = status;
+  const int number = static_cast<int>(index());
+  note_shortage({call, status});
+  if (fault_of(status) != Fault::lost) opencl::check(call, status, number);
+  std::string name = status_name(status);
+  const Failure shortage = last_shortage();
+  if (shortage.call != nullptr) {
+    name += std::string(", after ") + shortage.call + " returned " + status_name(shortage.status);
+    if (status == kInvalidQueue && runs_commands())
+      throw DriverError(Fault::out_of_memory, number, call, name);
   }
-  opencl::check(call, status, static_cast<int>(index()));
+  lost_.get([&] { return std::make_unique<std::string>(std::string(call) + " returned " + name); });
+  throw DriverError(Fault::lost, number, call, name);
+}
+
+void Device::note_shortage(const Failure& failure) noexcept {
+  if (fault_of(failure.status) != Fault::out_of_memory) return;
+  const std::lock_guard lock(shortage_mutex_);
+  shortage_ = failure;
+}
+
+Device::Failure Device::last_shortage() const {
+  const std::lock_guard lock(shortage_mutex_);
+  return shortage_;
+}
+
+template <class Command, class... Arguments>
+bool Device::run_apart(const Command& command, Arguments... arguments) noexcept {
+  if (!driver_.own_process()) return false;
+  Failure failure{api().create_queue.name()};
+  const QueueHandle queue = api().create_queue(context_, facts_.handle, Bits{0}, &failure.status);
+  if (failure.status == kSuccess) {
+    failure = {command.name(), command(queue, arguments...)};
+    const Status finished = api().finish(queue);
+    if (failure.status == kSuccess) failure = {api().finish.name(), finished};
+    api().release_queue(queue);
+  }
+  note_shortage(failure);
+  return failure.status == kSuccess;
+}
+
+bool Device::runs_commands() noexcept {
+  constexpr std::size_t kBytes = 64;
+  Status status = kSuccess;
+  const MemoryHandle memory = api().create_buffer(context_, kMemoryReadWrite, kBytes, nullptr, &status);
+  if (status != kSuccess) return false;
+  const bool ran = zero(memory, kBytes);
+  api().release_memory(memory);
+  return ran;
+}
+
+bool Device::zero(MemoryHandle memory, std::size_t bytes) noexcept {
+  const unsigned char value = 0;
+  return run_apart(api().enqueue_fill, memory, &value, sizeof value, std::size_t{0}, bytes, 0u, nullptr,
+                   nullptr);
 }
 
 const Kernel& Device::kernel(const gpu::KernelId& id) {
@@ -135,7 +183,8 @@ void* Device::allocate_pinned(std::size_t bytes) {
   const MemoryHandle memory =
       create(api().create_buffer, context_, kMemoryReadWrite | kMemoryAllocateOnHost, bytes, nullptr);
   try {
-    void* const data = create(api().enqueue_map, own_queue_, memory, Bool{1}, kMapRead | kMapWrite,
+    const Stream apart(*this);  // see run_apart
+    void* const data = create(api().enqueue_map, apart.queue(), memory, Bool{1}, kMapRead | kMapWrite,
                               std::size_t{0}, bytes, 0u, nullptr, nullptr);
     const std::lock_guard lock(pinned_mutex_);
     pinned_.emplace(data, memory);
@@ -154,10 +203,7 @@ void Device::free(gpu::MemoryKind kind, void* data, std::size_t bytes) noexcept 
     return;
   }
   const MemoryHandle memory = memory_.remove(data);
-  const unsigned char zero = 0;
-  release(api().enqueue_fill, own_queue_, memory, &zero, sizeof zero, std::size_t{0}, bytes, 0u, nullptr,
-          nullptr);
-  release(api().finish, own_queue_);
+  zero(memory, bytes);
   release(api().release_memory, memory);
 }
 
@@ -169,8 +215,7 @@ void Device::free_pinned(void* data, std::size_t bytes) noexcept {
     pinned_.erase(data);
   }
   wipe_bytes(data, bytes);
-  release(api().enqueue_unmap, own_queue_, memory, data, 0u, nullptr, nullptr);
-  release(api().finish, own_queue_);
+  run_apart(api().enqueue_unmap, memory, data, 0u, nullptr, nullptr);
   release(api().release_memory, memory);
 }
 

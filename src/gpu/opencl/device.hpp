@@ -3,13 +3,13 @@
 // first used.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "core/published_once.hpp"
 #include "gpu/device.hpp"
 #include "gpu/opencl/driver.hpp"
 #include "gpu/opencl/kernel.hpp"
@@ -83,12 +83,18 @@ class Device final : public gpu::Device {
   }
 
  private:
+  /// A function of the driver, and what it returned.
+  struct Failure {
+    const char* call = nullptr;
+    Status status = kSuccess;
+  };
+
   Driver& driver_;
   const DeviceFacts& facts_;
   ContextHandle context_ = nullptr;
-  QueueHandle own_queue_ = nullptr;               ///< for mapping and zeroing memory
-  std::atomic<const char*> lost_call_ = nullptr;  ///< set before lost_status_
-  std::atomic<Status> lost_status_ = kSuccess;
+  PublishedOnce<std::string> lost_;  ///< by which failure it was lost
+  mutable std::mutex shortage_mutex_;
+  Failure shortage_;  ///< the last one that meant a lack of memory
   std::mutex kernels_mutex_;
   std::map<std::string, Kernel> kernels_;
   std::mutex queues_mutex_;
@@ -99,6 +105,16 @@ class Device final : public gpu::Device {
 
   // Throws what the status means, and remembers that the device is lost.
   void judge(const char* call, Status status);
+  // Remembers the failure if it means that memory was short.
+  void note_shortage(const Failure& failure) noexcept;
+  [[nodiscard]] Failure last_shortage() const;
+  // Whether commands run in a new queue.
+  [[nodiscard]] bool runs_commands() noexcept;
+  // Runs a command of zeroing or unmapping memory in a queue of its own, and waits for it: a queue that
+  // others use as well may have been invalidated by one of their commands. @return whether it ran
+  template <class Command, class... Arguments>
+  bool run_apart(const Command& command, Arguments... arguments) noexcept;
+  bool zero(MemoryHandle memory, std::size_t bytes) noexcept;
   void finish_all() noexcept;
   [[nodiscard]] void* allocate_pinned(std::size_t bytes);
   void free_pinned(void* data, std::size_t bytes) noexcept;

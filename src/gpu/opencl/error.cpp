@@ -28,7 +28,7 @@ constexpr NamedStatus kStatuses[] = {
     {-30, "CL_INVALID_VALUE", Fault::other},
     {-33, "CL_INVALID_DEVICE", Fault::no_device},
     {-34, "CL_INVALID_CONTEXT", Fault::lost},
-    {-36, "CL_INVALID_COMMAND_QUEUE", Fault::lost},
+    {kInvalidQueue, "CL_INVALID_COMMAND_QUEUE", Fault::lost},
     {-38, "CL_INVALID_MEM_OBJECT", Fault::other},
     {-42, "CL_INVALID_BINARY", Fault::no_device_code},
     {-43, "CL_INVALID_BUILD_OPTIONS", Fault::no_device_code},

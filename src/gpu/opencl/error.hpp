@@ -16,6 +16,7 @@ inline constexpr const char* kBackendName = "opencl";
 
 /// cl_int of CL/cl.h; 0 is success.
 using Status = std::int32_t;
+inline constexpr Status kInvalidQueue = -36;
 
 class DriverError final : public gpu::DeviceError {
  public:

@@ -20,6 +20,7 @@
 #include "ecc/test_bytes.hpp"
 #include "exec/gpu_load.hpp"
 #include "gpu/cuda/device.hpp"
+#include "gpu/engine/workspace.hpp"
 #include "support/fake_cuda/fixture.hpp"
 
 namespace manymod::test {
@@ -104,6 +105,18 @@ TEST_F(CudaSeveralGpus, TakeOverFromEachOther) {
   }
   EXPECT_GT(launch, 3U);
   EXPECT_EQ(busy(), (std::array<bool, kGpus>{false, false}));
+}
+
+/// Engines of other plans keep all memory, which the GPUs of the substitute share, and use none of it.
+TEST_F(CudaSeveralGpus, FreeWhatOthersKeep) {
+  constexpr std::size_t kKept = std::size_t{1} << 20;
+  const std::vector<Bytes> expected = secrets_by(*on_host());
+  fake_cuda::settings().memory_bytes = kKept;
+  gpu::Workspaces others(cuda::Driver::current().device(0));
+  others.lend([](gpu::Workspace& workspace) { workspace.on_device(kKept); });
+  const NotingDevice engine(on_gpus());
+  EXPECT_EQ(secrets_by(engine), expected);
+  EXPECT_EQ(engine.done, std::vector<std::uint8_t>(kCount, 1));
 }
 
 /// A forked child has no GPUs: the host computes, without a call of the driver.

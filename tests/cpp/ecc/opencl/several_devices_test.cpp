@@ -69,7 +69,7 @@ opencl::Status count_launches_of_each(opencl::QueueHandle queue, opencl::KernelH
                                       opencl::EventHandle* event) {
   if (good_launches == 0 && bad_launches > 0) {
     --bad_launches;
-    return -5;  // CL_OUT_OF_RESOURCES
+    return -54;  // CL_INVALID_WORK_GROUP_SIZE: not a lack of memory, after which the device is tried again
   }
   --good_launches;
   ++launches_in[context_of(queue, "clGetCommandQueueInfo", kQueueContext)];

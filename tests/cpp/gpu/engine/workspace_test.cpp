@@ -33,6 +33,22 @@ TEST_F(CudaWorkspaces, AShortageOfMemoryPasses) {
   one.reset();
 }
 
+/// What the engines of other plans keep for their next call is freed for one that is short of memory.
+TEST_F(CudaWorkspaces, OthersFreeWhatTheyDoNotUse) {
+  constexpr std::size_t kBytes = 1000;
+  fake_cuda::settings().memory_bytes = kBytes + kBytes / 2;
+  Workspaces workspaces(cuda::backend().device(0)), others(cuda::backend().device(0));
+  const auto use = [](gpu::Workspace& workspace) { workspace.on_device(kBytes); };
+  for (Workspaces* const each : {&workspaces, &others, &workspaces}) {
+    EXPECT_NO_THROW(each->lend(use));
+    EXPECT_EQ(fake_cuda::counts().allocations, 1U);
+  }
+  others.lend([&](gpu::Workspace& busy) {
+    use(busy);
+    EXPECT_THROW(workspaces.lend(use), gpu::DeviceError);
+  });
+}
+
 /// Where memory never suffices for both they take turns, and none fails.
 TEST_F(CudaWorkspaces, EachGetsItsTurnWhereMemoryStaysShort) {
   constexpr std::size_t kBytes = 1000, kUses = 4 * Workspaces::kUsesPerPlace;

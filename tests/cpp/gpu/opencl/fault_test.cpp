@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "gpu/opencl/driver.hpp"
@@ -97,6 +98,68 @@ opencl::Status refuse_all_local_memory(opencl::KernelHandle kernel, std::uint32_
                                        const void* value) {
   if (value == nullptr && bytes >= kLocalBytes) return -5;  // CL_OUT_OF_RESOURCES
   return own<decltype(&refuse_all_local_memory)>("clSetKernelArg")(kernel, number, bytes, value);
+}
+
+/// A driver one of whose launches finds too little memory, and that then invalidates the queues that there
+/// are.
+struct Shortage {
+  int launches_before = 0;    ///< that run
+  bool is_permanent = false;  ///< queues that are made later are invalid as well
+  bool happened = false;
+  std::set<opencl::QueueHandle> valid = {};
+
+  [[nodiscard]] bool has(opencl::QueueHandle queue) const { return valid.contains(queue); }
+};
+Shortage shortage;
+
+opencl::QueueHandle make_queue(opencl::ContextHandle context, opencl::DeviceHandle device,
+                               opencl::Bits properties, opencl::Status* status) {
+  const auto create = own<decltype(&make_queue)>("clCreateCommandQueue");
+  const opencl::QueueHandle queue = create(context, device, properties, status);
+  if (!shortage.happened || !shortage.is_permanent) shortage.valid.insert(queue);
+  return queue;
+}
+
+opencl::Status launch_in_shortage(opencl::QueueHandle queue, opencl::KernelHandle kernel,
+                                  std::uint32_t dimensions, const std::size_t* offset,
+                                  const std::size_t* global, const std::size_t* local, std::uint32_t count,
+                                  const opencl::EventHandle* events, opencl::EventHandle* event) {
+  if (!shortage.has(queue)) return opencl::kInvalidQueue;
+  if (!shortage.happened && shortage.launches_before-- == 0) {
+    shortage.happened = true;
+    shortage.valid.clear();
+    return -5;  // CL_OUT_OF_RESOURCES
+  }
+  return own<decltype(&launch_in_shortage)>("clEnqueueNDRangeKernel")(queue, kernel, dimensions, offset,
+                                                                      global, local, count, events, event);
+}
+
+void* map_in_shortage(opencl::QueueHandle queue, opencl::MemoryHandle memory, opencl::Bool wait,
+                      opencl::Bits flags, std::size_t offset, std::size_t bytes, std::uint32_t count,
+                      const opencl::EventHandle* events, opencl::EventHandle* event, opencl::Status* status) {
+  if (shortage.has(queue)) {
+    const auto map = own<decltype(&map_in_shortage)>("clEnqueueMapBuffer");
+    return map(queue, memory, wait, flags, offset, bytes, count, events, event, status);
+  }
+  *status = opencl::kInvalidQueue;
+  return nullptr;
+}
+
+opencl::Status write_in_shortage(opencl::QueueHandle queue, opencl::MemoryHandle memory, opencl::Bool wait,
+                                 std::size_t offset, std::size_t bytes, const void* from, std::uint32_t count,
+                                 const opencl::EventHandle* events, opencl::EventHandle* event) {
+  if (!shortage.has(queue)) return opencl::kInvalidQueue;
+  return own<decltype(&write_in_shortage)>("clEnqueueWriteBuffer")(queue, memory, wait, offset, bytes, from,
+                                                                   count, events, event);
+}
+
+opencl::Status fill_in_shortage(opencl::QueueHandle queue, opencl::MemoryHandle memory, const void* pattern,
+                                std::size_t pattern_bytes, std::size_t offset, std::size_t bytes,
+                                std::uint32_t count, const opencl::EventHandle* events,
+                                opencl::EventHandle* event) {
+  if (!shortage.has(queue)) return opencl::kInvalidQueue;
+  return own<decltype(&fill_in_shortage)>("clEnqueueFillBuffer")(queue, memory, pattern, pattern_bytes,
+                                                                 offset, bytes, count, events, event);
 }
 
 class OpenclFaults : public OpenclTest {
@@ -281,6 +344,48 @@ TEST_F(OpenclFaults, LostDevice) {
   EXPECT_NE(message_.find("CL_INVALID_COMMAND_QUEUE"), std::string::npos) << message_;
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
   EXPECT_NE(message_.find("lost by an earlier failure"), std::string::npos) << message_;
+  expect_failover();
+}
+
+void use_shortage(const Shortage& wanted) {
+  shortage = wanted;
+  DriverSources sources;
+  sources.replaced_functions = {{"clCreateCommandQueue", address(make_queue)},
+                                {"clEnqueueNDRangeKernel", address(launch_in_shortage)},
+                                {"clEnqueueMapBuffer", address(map_in_shortage)},
+                                {"clEnqueueWriteBuffer", address(write_in_shortage)},
+                                {"clEnqueueFillBuffer", address(fill_in_shortage)}};
+  Driver::use(sources);
+}
+
+/// Whichever launch fails: the test of the kernel goes on with fewer items, or the call fails by its lack of
+/// memory; the next call is right, with new queues.
+TEST_F(OpenclFaults, QueuesThatAFailedCommandInvalidated) {
+  int failed_calls = 0;
+  for (int before = 0;; ++before) {
+    use_shortage({.launches_before = before});
+    const mm_status first = power("opencl", kVariant);
+    if (!shortage.happened) break;
+    if (first != MM_OK) {
+      ++failed_calls;
+      EXPECT_EQ(first, MM_ERR_MEMORY) << before << ": " << message_;
+      EXPECT_NE(message_.find("clEnqueueNDRangeKernel"), std::string::npos) << message_;
+    }
+    EXPECT_EQ(power("opencl", kVariant), MM_OK) << before << ": " << message_;
+  }
+  EXPECT_GT(failed_calls, 0);
+}
+
+/// A device that computes nothing more is lost by the command that failed first, not by the next ones.
+TEST_F(OpenclFaults, DeviceLostByAFailedCommand) {
+  use_shortage({.is_permanent = true});
+  const std::string cause =
+      "CL_INVALID_COMMAND_QUEUE, after clEnqueueNDRangeKernel returned CL_OUT_OF_RESOURCES";
+  EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
+  EXPECT_NE(message_.find(cause), std::string::npos) << message_;
+  EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
+  EXPECT_NE(message_.find("lost by an earlier failure"), std::string::npos) << message_;
+  EXPECT_NE(message_.find(cause), std::string::npos) << message_;
   expect_failover();
 }
 
