@@ -69,7 +69,7 @@ class NotingDevice final : public ecc::PointEngine, public ecc::DeviceSchemes {
     for (std::size_t i = 0; i < items.end && call.result_size != 0; ++i) {
       const std::uint8_t* const result = call.result + i * call.result_stride;
       const bool is_zero =
-          std::count(result, result + call.result_size, 0) == std::ptrdiff_t(call.result_size);
+          std::count(result, result + call.result_size, 0) == static_cast<std::ptrdiff_t>(call.result_size);
       EXPECT_EQ(is_zero, done[i] == 0) << "no number of an item without a result leaves the GPU";
     }
   }

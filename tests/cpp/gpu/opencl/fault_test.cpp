@@ -196,26 +196,26 @@ class OpenclFaults : public OpenclTest {
       const Batch r = plan.run({x, y, n});
       return r[0][0] == 243 ? MM_OK : MM_ERR_INTERNAL;
     } catch (const Error& error) {
-      message_ = error.what();
+      message = error.what();
       return error.status();
     }
   }
 
   // The same computed by the CPU after the device failed.
-  static void expect_failover() { EXPECT_EQ(power("auto", kVariant), MM_OK) << message_; }
+  static void expect_failover() { EXPECT_EQ(power("auto", kVariant), MM_OK) << message; }
 
   static constexpr const char* kVariant = "cios32.opencl.t1";
-  static inline std::string message_;
+  static inline std::string message;
   std::filesystem::path folder_;
 };
 
 TEST_F(OpenclFaults, BinariesAreCachedAndDamageIsHarmless) {
   replace("", nullptr);
-  ASSERT_EQ(power("opencl", kVariant), MM_OK) << message_;
+  ASSERT_EQ(power("opencl", kVariant), MM_OK) << message;
   const int built = built_from_source;
   EXPECT_GT(built, 0);
   replace("", nullptr);
-  EXPECT_EQ(power("opencl", kVariant), MM_OK) << message_;
+  EXPECT_EQ(power("opencl", kVariant), MM_OK) << message;
   EXPECT_EQ(built_from_source, built);
   for (const auto& entry : std::filesystem::directory_iterator(folder_ / "kernels")) {
     std::fstream stream(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
@@ -223,10 +223,10 @@ TEST_F(OpenclFaults, BinariesAreCachedAndDamageIsHarmless) {
     stream << "damage";
   }
   replace("", nullptr);
-  EXPECT_EQ(power("opencl", kVariant), MM_OK) << message_;
+  EXPECT_EQ(power("opencl", kVariant), MM_OK) << message;
   EXPECT_EQ(built_from_source, 2 * built);
   replace("clCreateProgramWithBinary", address(refuse_binaries));
-  EXPECT_EQ(power("opencl", kVariant), MM_OK) << message_;
+  EXPECT_EQ(power("opencl", kVariant), MM_OK) << message;
   EXPECT_EQ(built_from_source, 3 * built);
 }
 
@@ -244,7 +244,7 @@ TEST_F(OpenclFaults, GpusComeBeforeCpus) {
 TEST_F(OpenclFaults, CompilerThatFails) {
   replace("clBuildProgram", address(fail_to_build));
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
-  EXPECT_NE(message_.find("cannot compile"), std::string::npos) << message_;
+  EXPECT_NE(message.find("cannot compile"), std::string::npos) << message;
   expect_failover();
 }
 
@@ -283,7 +283,7 @@ TEST_F(OpenclFaults, ProgramsOfKernelsThatFailAreReleased) {
   setenv("MANYMOD_OPENCL_CACHE", "off", 1);
   programs = 0;
   EXPECT_NE(power("opencl", kVariant), MM_OK);
-  EXPECT_NE(message_.find("clCreateKernel"), std::string::npos) << message_;
+  EXPECT_NE(message.find("clCreateKernel"), std::string::npos) << message;
   EXPECT_EQ(programs, 0);
 }
 
@@ -293,8 +293,8 @@ TEST_F(OpenclFaults, CompilerThatFailsAtOneWidth) {
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
   builds_fail = false;
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
-  EXPECT_NE(message_.find("cannot compile cios32_1x4"), std::string::npos) << message_;
-  EXPECT_EQ(power("opencl", kVariant, 3), MM_OK) << message_;
+  EXPECT_NE(message.find("cannot compile cios32_1x4"), std::string::npos) << message;
+  EXPECT_EQ(power("opencl", kVariant, 3), MM_OK) << message;
 }
 
 std::size_t opencl_devices() {
@@ -310,9 +310,9 @@ std::size_t opencl_devices() {
 TEST_F(OpenclFaults, WrongResultsDisqualifyTheTechnique) {
   replace("clEnqueueReadBuffer", address(read_wrongly));
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
-  EXPECT_NE(message_.find("computes wrong results"), std::string::npos) << message_;
+  EXPECT_NE(message.find("computes wrong results"), std::string::npos) << message;
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_UNUSABLE_VARIANT);
-  EXPECT_NE(message_.find("computes wrong results"), std::string::npos) << message_;
+  EXPECT_NE(message.find("computes wrong results"), std::string::npos) << message;
   bool listed = false;
   for (std::size_t i = 0; i < mm_variant_count(); ++i) {
     mm_variant_info info{};
@@ -341,9 +341,9 @@ TEST_F(OpenclFaults, LackOfMemory) {
 TEST_F(OpenclFaults, LostDevice) {
   replace("clEnqueueNDRangeKernel", address(lose_device));
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
-  EXPECT_NE(message_.find("CL_INVALID_COMMAND_QUEUE"), std::string::npos) << message_;
+  EXPECT_NE(message.find("CL_INVALID_COMMAND_QUEUE"), std::string::npos) << message;
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
-  EXPECT_NE(message_.find("lost by an earlier failure"), std::string::npos) << message_;
+  EXPECT_NE(message.find("lost by an earlier failure"), std::string::npos) << message;
   expect_failover();
 }
 
@@ -368,10 +368,10 @@ TEST_F(OpenclFaults, QueuesThatAFailedCommandInvalidated) {
     if (!shortage.happened) break;
     if (first != MM_OK) {
       ++failed_calls;
-      EXPECT_EQ(first, MM_ERR_MEMORY) << before << ": " << message_;
-      EXPECT_NE(message_.find("clEnqueueNDRangeKernel"), std::string::npos) << message_;
+      EXPECT_EQ(first, MM_ERR_MEMORY) << before << ": " << message;
+      EXPECT_NE(message.find("clEnqueueNDRangeKernel"), std::string::npos) << message;
     }
-    EXPECT_EQ(power("opencl", kVariant), MM_OK) << before << ": " << message_;
+    EXPECT_EQ(power("opencl", kVariant), MM_OK) << before << ": " << message;
   }
   EXPECT_GT(failed_calls, 0);
 }
@@ -382,10 +382,10 @@ TEST_F(OpenclFaults, DeviceLostByAFailedCommand) {
   const std::string cause =
       "CL_INVALID_COMMAND_QUEUE, after clEnqueueNDRangeKernel returned CL_OUT_OF_RESOURCES";
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
-  EXPECT_NE(message_.find(cause), std::string::npos) << message_;
+  EXPECT_NE(message.find(cause), std::string::npos) << message;
   EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
-  EXPECT_NE(message_.find("lost by an earlier failure"), std::string::npos) << message_;
-  EXPECT_NE(message_.find(cause), std::string::npos) << message_;
+  EXPECT_NE(message.find("lost by an earlier failure"), std::string::npos) << message;
+  EXPECT_NE(message.find(cause), std::string::npos) << message;
   expect_failover();
 }
 
@@ -395,7 +395,7 @@ TEST_F(OpenclFaults, SomeLocalMemoryIsLeftToTheDriver) {
   sources.replaced_functions = {{"clGetDeviceInfo", address(have_little_local_memory)},
                                 {"clSetKernelArg", address(refuse_all_local_memory)}};
   Driver::use(sources);
-  EXPECT_EQ(power("opencl", kVariant, 48), MM_OK) << message_;
+  EXPECT_EQ(power("opencl", kVariant, 48), MM_OK) << message;
 }
 
 TEST_F(OpenclFaults, NoLoader) {
@@ -433,12 +433,12 @@ TEST_F(OpenclFaults, ConstantTimeIsOnRequestOnly) {
 
 TEST_F(OpenclFaults, ForkedChild) {
   replace("", nullptr);
-  ASSERT_EQ(power("opencl", kVariant), MM_OK) << message_;
+  ASSERT_EQ(power("opencl", kVariant), MM_OK) << message;
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     const bool right = power("opencl", kVariant) == MM_ERR_DEVICE &&
-                       message_.find("before this process was forked off") != std::string::npos &&
+                       message.find("before this process was forked off") != std::string::npos &&
                        power("cpu") == MM_OK;
     _exit(right ? 0 : 1);
   }
