@@ -83,7 +83,7 @@ TEST(ChangingModuli, CallsEnd) {
     for (int op = 0; op < MM_OP_COUNT; ++op) {
       if (op == MM_OP_FIXED_BASE_POWMOD) continue;
       for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
-        for (const std::size_t width : {1, 2, 4}) {
+        for (const std::size_t width : {1U, 2U, 4U}) {
           mm_plan_options options = plan_options(static_cast<mm_op>(op), timing, width * 64);
           options.variant = variant.name;
           options.threads = 1;
