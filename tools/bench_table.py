@@ -27,7 +27,7 @@ RATIOS = {
 
 
 def number(value: float | None) -> str:
-    """Three significant digits or whole items."""
+    """A rate without decimals from 100 on, with one below; nothing where there is no rate."""
     if value is None:
         return ""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"

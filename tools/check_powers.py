@@ -67,12 +67,12 @@ class Group(NamedTuple):
 
     @property
     def timing_classes(self) -> tuple[str, ...]:
-        """Of the operation."""
+        """Timing classes that the operation can be computed in."""
         return ("public",) if self.operation == PRODUCTS else ("public", "secret")
 
     @property
     def kind(self) -> dict[str, Any]:
-        """What reports add up."""
+        """What reports add up items by: operation, width in bits, and whether moduli are shared."""
         moduli = "shared" if self.shared else "each"
         return {"operation": self.operation, "bits": self.bits, "moduli": moduli}
 
@@ -94,7 +94,7 @@ class Numbers:
 
     @staticmethod
     def joined(parts: list[Numbers]) -> Numbers:
-        """All of them, in order."""
+        """Numbers of all parts, in the order of the parts."""
         return Numbers([np.concatenate(rows) for rows in zip(*(part.rows for part in parts), strict=True)])
 
 
@@ -126,12 +126,12 @@ class Tally:
             print(f"    {'found':9}{found[item].tobytes().hex()}")
 
     def total(self, name: str) -> int:
-        """Of all rows."""
+        """Sum of a count over all rows."""
         return sum(row[name] for row in self.rows)
 
 
 def integer(number: Bytes) -> int:
-    """Of big-endian bytes."""
+    """The integer that big-endian bytes encode."""
     return int.from_bytes(number.tobytes(), "big")
 
 
@@ -164,7 +164,7 @@ def groups(items: int, widths: list[int], operations: list[str]) -> Iterator[Gro
 
 
 def parts(group: Group, seed: int) -> list[Part]:
-    """Of a group, in order."""
+    """Parts of a group, in the order of its items."""
     size = PART[group.bits]
     return [
         Part(group, number, min(size, group.items - first), seed)
@@ -173,12 +173,12 @@ def parts(group: Group, seed: int) -> list[Part]:
 
 
 def least_bits(bits: int) -> int:
-    """Of the moduli that go to the kernel of a width."""
+    """Length in bits of the shortest moduli that go to the kernel of a width."""
     return max((width for width in SHARES if width < bits), default=64) + 1
 
 
 def modulus(source: random.Random, bits: int, *, refused: bool) -> int:
-    """Odd, mostly of the full length."""
+    """A random odd modulus, mostly of the full length; `refused`: a multiple of a channel of base B."""
     if refused:
         prime = source.choice(REFUSED_PRIMES)
         return prime * (source.getrandbits(bits - 32) | 1 << (bits - 33) | 1)
@@ -199,7 +199,7 @@ def base(source: random.Random, bits: int, n: int) -> int:
 
 
 def exponent(source: random.Random, bits: int) -> int:
-    """Mostly of the full length."""
+    """A random exponent, mostly of the full length."""
     if source.randrange(EDGES) == 0:
         return source.choice((0, 1, 2, 65537, (1 << bits) - 1, source.getrandbits(64)))
     return source.getrandbits(bits)
@@ -286,7 +286,7 @@ class Check:
             self.tally.add(group, timing, numbers, results, time.monotonic() - start)
 
     def results(self, group: Group, secret: bool, numbers: Numbers) -> Bytes:
-        """The library's, of one call."""
+        """Results of one call of the library, big-endian, [item, byte]."""
         manymod = importlib.import_module("manymod")
         x, y, n, _ = numbers.rows
         mod: Any = integer(n[0]) if group.shared else n
@@ -302,7 +302,7 @@ class Check:
         return found
 
     def report(self, seconds: float) -> dict[str, Any]:
-        """As JSON wants it."""
+        """The report as a dictionary that json.dump writes; `seconds`: time of the whole run."""
         manymod, gmpy2 = (importlib.import_module(name) for name in ("manymod", "gmpy2"))
         usable = [device for device in manymod.devices() if device.name.startswith(self.options.device)]
         return {
@@ -323,7 +323,7 @@ class Check:
 
 
 def widths(text: str) -> list[int]:
-    """Of the command line."""
+    """Widths in bits that the command line names, separated by commas."""
     chosen = [int(bits) for bits in text.split(",")]
     unknown = [bits for bits in chosen if bits not in SHARES]
     if unknown:
@@ -332,7 +332,7 @@ def widths(text: str) -> list[int]:
 
 
 def operations(text: str) -> list[str]:
-    """Of the command line."""
+    """Operations that the command line names, separated by commas."""
     chosen = text.split(",")
     unknown = [name for name in chosen if name not in OPERATIONS]
     if unknown:

@@ -64,7 +64,7 @@ struct BasePair {
 
 
 def is_prime(n: int) -> bool:
-    """Of integers below 3.3e24.
+    """Whether an integer below 3.3e24 is prime.
 
     >>> [n for n in range(30) if is_prime(n)]
     [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]
@@ -108,7 +108,7 @@ class Bases:
 
     @cached_property
     def tensor(self) -> TensorBases:
-        """As the kernels' data flow has them."""
+        """The bases in the model of the tensor kernels' data flow."""
         return TensorBases(Base(self.b), Base(self.a), self.bits)
 
 
@@ -223,7 +223,7 @@ KINDS = {
 
 
 def channel_step(name: str, bits: int) -> int:
-    """Of which number the number of channels of a base is a multiple."""
+    """The number that the count of channels of a base is a multiple of."""
     if bits > WIDEST_IN_REGISTERS:
         return STEP_IN_MEMORY
     return SPLIT_STEP if name == "tensor" and bits <= WIDEST_SPLIT else CHANNEL_STEP
