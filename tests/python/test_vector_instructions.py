@@ -182,6 +182,18 @@ def test_lets_pass_what_is_public(check: Any, name: str, harmless: list[str]) ->
     assert check.violations(disassembly(name, harmless)) == []
 
 
+def test_finds_masked_stores_that_may_fault(check: Any) -> None:
+    stores = ["vextracti64x4 $0x1,%zmm2,0x40(%rax){%k3}", "vextractf32x4 $0x0,%ymm2,(%rax,%rbx,8){%k1}"]
+    found = check.faulting_stores(disassembly(MUL, stores))
+    assert [line.rsplit(": ", 1)[-1] for line in found] == stores
+    harmless = [
+        "vextracti64x4 $0x1,%zmm2,0x40(%rax)",
+        "vextracti64x4 $0x1,%zmm2,%ymm3{%k3}{z}",
+        "vmovdqu64 %ymm2,0x40(%rax){%k3}",
+    ]
+    assert check.faulting_stores(disassembly(MUL, harmless)) == []
+
+
 def test_without_vector_objects_it_fails(check: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert check.main("objdump", ["plan.cpp.o"]) == 1
     assert "no object file" in capsys.readouterr().out

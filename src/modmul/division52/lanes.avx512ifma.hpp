@@ -86,6 +86,16 @@ inline __mmask8 lower_words(std::size_t count) { return static_cast<__mmask8>((1
   for (std::size_t i = 0; i < count; ++i) set_vector(columns + (from + i) * kLanes, v[i]);
 }
 
+/// Stores the lower `count` < 4 words of a row. What lies behind them may be an inaccessible page, which
+/// vmovdqu64 does not touch. GCC 12 would make the extraction of the row and this store a single masked
+/// vextracti64x4, which faults there, since that instruction (exception type E6NF in Intel's manual)
+/// suppresses no faults of words that its mask excludes. The empty statement, which might change the row,
+/// keeps them apart.
+[[gnu::always_inline]] inline void store_words(Limb* to, __m256i row, std::size_t count) {
+  __asm__("" : "+v"(row));
+  _mm256_mask_storeu_epi64(to, lower_words(count), row);
+}
+
 /// The inverses, for the rows of the lanes in `lanes`. Whole vectors are stored without a mask: masked stores
 /// are slow on AMD's cores.
 [[gnu::always_inline]] inline void store_four(Limb* const* rows, const Limb* columns, std::size_t from,
@@ -98,7 +108,7 @@ inline __mmask8 lower_words(std::size_t count) { return static_cast<__mmask8>((1
     const auto store_row = [&](std::size_t at, __m256i row) {
       if ((lanes >> at & 1) == 0) return;
       if (count == 4) return _mm256_storeu_si256(reinterpret_cast<__m256i*>(rows[at] + from), row);
-      _mm256_mask_storeu_epi64(rows[at] + from, lower_words(count), row);
+      store_words(rows[at] + from, row, count);
     };
     store_row(lane, _mm512_maskz_extracti64x4_epi64(0xff, v, 0));
     store_row(lane + 2, _mm512_maskz_extracti64x4_epi64(0xff, v, 1));
