@@ -3,8 +3,8 @@
 """Print CMake's definitions of the compiler for a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 
 It is the newest Clang on PATH that links programs with them. Compared with GCC it compiles instrumented code
-in half the time, and also reports offsets from null pointers and values that an enumeration does not have.
-Without such a Clang nothing is printed, and CMake uses its default compiler.
+in two thirds of the time, and also reports offsets from null pointers and values that an enumeration does not
+have. Without such a Clang nothing is printed, and CMake uses its default compiler.
 """
 
 from __future__ import annotations

@@ -160,6 +160,11 @@ def compiler_and_options(entry: dict[str, str]) -> list[str]:
     return kept
 
 
+def is_c(entry: dict[str, str]) -> bool:
+    """Return whether an entry compiles C, which does not include the headers of C++."""
+    return entry["file"].endswith(".c")
+
+
 def syntax_command(entry: dict[str, str], headers: Path) -> list[str]:
     """Return the command of a compilation database's `entry`, changed to check the syntax alone.
 
@@ -168,7 +173,7 @@ def syntax_command(entry: dict[str, str], headers: Path) -> list[str]:
     'g++ -DX a.cpp -fsyntax-only -include all.hpp'
     """
     command = [*compiler_and_options(entry), entry["file"], "-fsyntax-only"]
-    return command if entry["file"].endswith(".c") else [*command, "-include", str(headers)]
+    return command if is_c(entry) else [*command, "-include", str(headers)]
 
 
 def own_entries(folder: Path) -> Iterator[dict[str, str]]:
@@ -226,13 +231,13 @@ def precompile_headers(entry: dict[str, str], headers: Path) -> str:
 def check_syntax(folder: Path, jobs: int) -> tuple[int, str]:
     """Check the sources of a configured build folder. Returns their number and the errors."""
     entries = list(own_entries(folder))
-    headers: dict[str, Path] = {}  # by the options of the entries that include them
     options = [shlex.join(compiler_and_options(entry)) for entry in entries]
-    for one in options:
-        headers.setdefault(one, folder / f"headers-{len(headers)}" / "all.hpp")
-    first = [entries[options.index(one)] for one in headers]
+    headers = {
+        one: folder / f"headers-{index}" / "all.hpp" for index, one in enumerate(dict.fromkeys(options))
+    }
+    of_cpp = {one: entry for one, entry in zip(options, entries, strict=True) if not is_c(entry)}
     with ThreadPoolExecutor(jobs) as pool:
-        errors = list(pool.map(precompile_headers, first, headers.values()))
+        errors = list(pool.map(precompile_headers, of_cpp.values(), [headers[one] for one in of_cpp]))
         errors += pool.map(check_entry, entries, [headers[one] for one in options])
     return len(entries), "\n".join(filter(None, errors))
 

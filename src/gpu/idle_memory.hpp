@@ -12,6 +12,8 @@
 
 namespace manymod::gpu {
 
+class Device;
+
 /// What one owner keeps.
 class IdleMemory {
  public:
@@ -38,6 +40,11 @@ class IdleObjects final : public IdleMemory {
     std::unique_ptr<Object> object = std::move(objects_.back());
     objects_.pop_back();
     return object;
+  }
+  /// One that is kept, else a new one on the device.
+  std::unique_ptr<Object> take_or_make(Device& device) {
+    std::unique_ptr<Object> kept = take();
+    return kept != nullptr ? std::move(kept) : std::make_unique<Object>(device);
   }
   void give(std::unique_ptr<Object> object) {
     const std::lock_guard lock(mutex_);

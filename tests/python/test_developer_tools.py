@@ -77,6 +77,28 @@ def test_sources_that_fail_together_are_checked_alone(tmp_path: Path) -> None:
         assert try_compilers.check_entry(entry, tmp_path / "all.hpp") == error
 
 
+def test_syntax_of_c_is_checked_without_the_headers_of_cpp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(try_compilers, "ROOT", tmp_path)
+    monkeypatch.setattr(
+        try_compilers, "write_all_headers", lambda path: path.write_text("#include <vector>\n")
+    )
+    entries = []
+    for name, compiler, text in (
+        ("a.c", "cc -std=c17 -Werror", "int class;\n"),  # a keyword of C++
+        ("b.cpp", "c++ -std=c++20", "std::vector<int> numbers;\n"),  # of an included header
+    ):
+        source = tmp_path / name
+        source.write_text(text)
+        command = f"{compiler} -o {name}.o -c {source}"
+        entries.append({"directory": str(tmp_path), "file": str(source), "command": command})
+    (tmp_path / "compile_commands.json").write_text(json.dumps(entries))
+    assert try_compilers.check_syntax(tmp_path, jobs=2) == (2, "")
+    (tmp_path / "a.c").write_text("wrong syntax;\n")
+    assert "a.c" in try_compilers.check_syntax(tmp_path, jobs=2)[1]
+
+
 def test_lowest_versions_are_those_of_the_project() -> None:
     found = lowest_versions.lowest((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert any(one.startswith("nanobind==") for one in found)

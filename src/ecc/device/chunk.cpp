@@ -148,9 +148,4 @@ void Chunk::store_results(Secrecy secrecy) {
   wipe_bytes(pinned_.as<std::uint8_t>() + operands_end_, pinned_used_ - operands_end_);
 }
 
-std::unique_ptr<Chunk> ChunkPool::take() {
-  std::unique_ptr<Chunk> kept = idle_->take();
-  return kept != nullptr ? std::move(kept) : std::make_unique<Chunk>(device_);
-}
-
 }  // namespace manymod::ecc::device

@@ -116,7 +116,7 @@ class ChunkPool {
     device.idle_memories().add(idle_);
   }
 
-  std::unique_ptr<Chunk> take();
+  std::unique_ptr<Chunk> take() { return idle_->take_or_make(device_); }
   void give(std::unique_ptr<Chunk> chunk) { idle_->give(std::move(chunk)); }
 
  private:

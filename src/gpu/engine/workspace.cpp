@@ -11,7 +11,7 @@ Workspaces::Lease::Lease(Workspaces& from) : from_(from), exceptions_(std::uncau
   from_.take_place();
   freed_before_ = from_.freed_.load();
   try {
-    workspace_ = from_.take();
+    workspace_ = from_.idle_->take_or_make(from_.device_);
   } catch (...) {
     from_.free_place();
     throw;
@@ -60,11 +60,6 @@ void Workspaces::free_place() {
     freed_.fetch_add(1);
   }
   freed_.notify_all();  // there may be two places now
-}
-
-std::unique_ptr<Workspace> Workspaces::take() {
-  std::unique_ptr<Workspace> kept = idle_->take();
-  return kept != nullptr ? std::move(kept) : std::make_unique<Workspace>(device_);
 }
 
 }  // namespace manymod::gpu

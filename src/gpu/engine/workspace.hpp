@@ -143,7 +143,6 @@ class Workspaces {
  private:
   void take_place();
   void free_place();
-  std::unique_ptr<Workspace> take();
 
   Device& device_;
   std::mutex mutex_;
