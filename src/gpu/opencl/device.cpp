@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "gpu/opencl/fill.hpp"
 #include "gpu/opencl/program.hpp"
 #include "gpu/opencl/stream.hpp"
 #include "repr/wipe.hpp"
@@ -89,19 +90,18 @@ bool Device::run_apart(const Command& command, Arguments... arguments) noexcept 
 }
 
 bool Device::runs_commands() noexcept {
-  constexpr std::size_t kBytes = 64;
   Status status = kSuccess;
-  const MemoryHandle memory = api().create_buffer(context_, kMemoryReadWrite, kBytes, nullptr, &status);
+  const MemoryHandle memory =
+      api().create_buffer(context_, kMemoryReadWrite, kPatternBytes, nullptr, &status);
   if (status != kSuccess) return false;
-  const bool ran = zero(memory, kBytes);
+  const bool ran = zero(memory, kPatternBytes);
   api().release_memory(memory);
   return ran;
 }
 
 bool Device::zero(MemoryHandle memory, std::size_t bytes) noexcept {
-  const unsigned char value = 0;
-  return run_apart(api().enqueue_fill, memory, &value, sizeof value, std::size_t{0}, bytes, 0u, nullptr,
-                   nullptr);
+  return run_apart(api().enqueue_fill, memory, pattern_of(0).data(), kPatternBytes, std::size_t{0}, bytes, 0u,
+                   nullptr, nullptr);
 }
 
 const Kernel& Device::kernel(const gpu::KernelId& id) {
@@ -168,7 +168,8 @@ void Device::finish_all() noexcept {
 
 void* Device::allocate(gpu::MemoryKind kind, std::size_t bytes) {
   if (kind == gpu::MemoryKind::pinned) return allocate_pinned(bytes);
-  const MemoryHandle memory = create(api().create_buffer, context_, kMemoryReadWrite, bytes, nullptr);
+  const MemoryHandle memory =
+      create(api().create_buffer, context_, kMemoryReadWrite, whole_patterns(bytes), nullptr);
   try {
     if (void* const address = memory_.add(memory, bytes)) return address;
     throw DriverError(Fault::out_of_memory, static_cast<int>(index()), "this process has no more addresses");
@@ -203,7 +204,7 @@ void Device::free(gpu::MemoryKind kind, void* data, std::size_t bytes) noexcept 
     return;
   }
   const MemoryHandle memory = memory_.remove(data);
-  zero(memory, bytes);
+  zero(memory, whole_patterns(bytes));
   release(api().release_memory, memory);
 }
 

@@ -114,6 +114,7 @@ class Device final : public gpu::Device {
   // others use as well may have been invalidated by one of their commands. @return whether it ran
   template <class Command, class... Arguments>
   bool run_apart(const Command& command, Arguments... arguments) noexcept;
+  // `bytes`: whole patterns (fill.hpp). @return whether it ran
   bool zero(MemoryHandle memory, std::size_t bytes) noexcept;
   void finish_all() noexcept;
   [[nodiscard]] void* allocate_pinned(std::size_t bytes);

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "gpu/opencl/fill.hpp"
+
 namespace manymod::opencl {
 
 void Stream::copy_to_device(void* device, const void* host, std::size_t bytes) const {
@@ -29,8 +31,19 @@ void Stream::copy_on_device(void* to, const void* from, std::size_t bytes) const
 void Stream::set_bytes(void* device, unsigned char value, std::size_t bytes) const {
   if (bytes == 0) return;
   const Place place = device_.place_of(device);
-  device_.call(device_.api().enqueue_fill, queue_, place.memory, &value, sizeof value, place.offset, bytes,
-               0u, nullptr, nullptr);
+  const Pattern& pattern = pattern_of(value);
+  const FillRanges ranges = fill_ranges(place.offset, bytes);
+  const auto write = [&](std::size_t begin, std::size_t end) {
+    if (begin == end) return;
+    device_.call(device_.api().enqueue_write, queue_, place.memory, Bool{0}, begin, end - begin,
+                 pattern.data(), 0u, nullptr, nullptr);
+  };
+  write(ranges.begin, ranges.first);
+  if (ranges.first < ranges.last) {
+    device_.call(device_.api().enqueue_fill, queue_, place.memory, pattern.data(), kPatternBytes,
+                 ranges.first, ranges.last - ranges.first, 0u, nullptr, nullptr);
+  }
+  write(ranges.last, ranges.end);
 }
 
 void Stream::synchronize() const { device_.call(device_.api().finish, queue_); }
