@@ -35,13 +35,16 @@ class Eddsa {
   [[nodiscard]] const Provider& provider() const { return provider_; }
 
   bool begin(Key* key, Begin start, const char* hash, const OSSL_PARAM parameters[]) {
-    // The same operation with the same key again, which keeps its instance.
-    if (key == nullptr && context_ != nullptr && (hash == nullptr || *hash == 0)) return set(parameters);
-    take_key(key);
-    plain_ = parameters == nullptr || parameters->key == nullptr;
-    context_.reset(EVP_MD_CTX_new());
+    // The same operation with the same key again keeps its instance.
+    const bool again = key == nullptr && context_ != nullptr;
+    const bool without_parameters = parameters == nullptr || parameters->key == nullptr;
+    plain_ = without_parameters && (plain_ || !again);
+    if (!again) {
+      take_key(key);
+      context_.reset(EVP_MD_CTX_new());
+    }
     return context_ != nullptr && start(context_.get(), nullptr, hash, provider_.library(), kDelegate,
-                                        key_->delegate(), parameters) > 0;
+                                        again ? nullptr : key_->delegate(), parameters) > 0;
   }
 
   /// The same where the instance is Ed25519, whatever parameters say.

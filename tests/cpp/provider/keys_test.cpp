@@ -296,66 +296,6 @@ TEST(ProviderMessages, Ed25519SignsAndVerifiesThem) {
   ERR_clear_error();
 }
 
-// Of a digest of 64 bytes, by Ed25519ph alone: with parameters from the beginning, and with those that
-// follow.
-TEST(ProviderMessages, Ed25519SignsWhatWasHashedBefore) {
-  if (!is_at_least(3, 4)) GTEST_SKIP() << "libcrypto signs whole messages alone with Ed25519";
-  const Library library;
-  const Bytes digest(64, 7);
-  std::vector<Bytes> made;
-  char instance[] = "Ed25519ph";
-  const OSSL_PARAM prehashed[] = {OSSL_PARAM_construct_utf8_string("instance", instance, 0),
-                                  OSSL_PARAM_construct_end()};
-  for (const Library* const each : {&library, &reference()}) {
-    const Evp<EVP_PKEY> key = each->decode(private_pem("ED25519"));
-    const Evp<EVP_PKEY_CTX> signing = each->context(key.get());
-    Bytes signature(64);
-    std::size_t size = signature.size();
-    ASSERT_EQ(EVP_PKEY_sign_init(signing.get()), 1);
-    EXPECT_NE(EVP_PKEY_sign(signing.get(), signature.data(), &size, digest.data(), digest.size()), 1);
-    ASSERT_EQ(EVP_PKEY_CTX_set_params(signing.get(), prehashed), 1);
-    const Evp<EVP_PKEY_CTX> copy(EVP_PKEY_CTX_dup(signing.get()));
-    ASSERT_NE(copy, nullptr);
-    size = signature.size();
-    ASSERT_EQ(EVP_PKEY_sign(copy.get(), signature.data(), &size, digest.data(), digest.size()), 1);
-    EXPECT_EQ(size, signature.size());
-    EXPECT_NE(EVP_PKEY_sign(copy.get(), signature.data(), &size, digest.data(), 32), 1);
-    const Evp<EVP_PKEY_CTX> verifying = each->context(key.get());
-    ASSERT_EQ(EVP_PKEY_verify_init_ex(verifying.get(), prehashed), 1);
-    EXPECT_EQ(EVP_PKEY_verify(verifying.get(), signature.data(), 64, digest.data(), digest.size()), 1);
-    signature[40] ^= 1;
-    EXPECT_NE(EVP_PKEY_verify(verifying.get(), signature.data(), 64, digest.data(), digest.size()), 1);
-    made.push_back(signature);
-  }
-  EXPECT_EQ(made[0], made[1]);
-  EXPECT_EQ(library.computed(), 0U);
-  ERR_clear_error();
-}
-
-// A context that begins again without a key keeps the instance, as the default provider's does.
-TEST(ProviderMessages, Ed25519KeepsItsInstanceWhereItBeginsAgain) {
-  if (!is_at_least(3, 2)) GTEST_SKIP() << "libcrypto has no instances of Ed25519";
-  const Library library;
-  std::vector<Bytes> made;
-  char instance[] = "Ed25519ph";
-  const OSSL_PARAM prehashed[] = {OSSL_PARAM_construct_utf8_string("instance", instance, 0),
-                                  OSSL_PARAM_construct_end()};
-  for (const Library* const each : {&library, &reference()}) {
-    const Evp<EVP_PKEY> key = each->decode(private_pem("ED25519"));
-    const Evp<EVP_MD_CTX> context(EVP_MD_CTX_new());
-    Bytes signature(64);
-    std::size_t size = signature.size();
-    ASSERT_EQ(
-        EVP_DigestSignInit_ex(context.get(), nullptr, nullptr, each->get(), nullptr, key.get(), prehashed),
-        1);
-    ASSERT_EQ(EVP_DigestSignInit_ex(context.get(), nullptr, nullptr, each->get(), nullptr, nullptr, nullptr),
-              1);
-    ASSERT_EQ(EVP_DigestSign(context.get(), signature.data(), &size, kMessage.data(), kMessage.size()), 1);
-    made.push_back(signature);
-  }
-  EXPECT_EQ(made[0], made[1]);
-}
-
 TEST(ProviderConfiguration, ListsTheAlgorithms) {
   const Library library(Order::default_first, "algorithms = RSA");
   EXPECT_EQ(provider_of(library.decode(private_pem("RSA:2048")).get()), "manymod");
