@@ -184,9 +184,20 @@ void read_section(const CONF* conf, const std::string& section, const Setters& s
   }
 }
 
+// Logs and metrics have the name of a key as it is, and the protocol up to 255 bytes of it.
+std::string key_name(const std::string& section) {
+  const std::string name = section.substr(kKeySection.size());
+  const bool good = !name.empty() && name.size() <= kMaxKeyName && std::ranges::all_of(name, [](char c) {
+    return c > ' ' && c < '\x7f' && c != '"' && c != '\\';
+  });
+  if (good) return name;
+  throw std::runtime_error("[" + section + "]: the name of a key has 1 to " + std::to_string(kMaxKeyName) +
+                           " printable characters of ASCII, no spaces, quotation marks and backslashes");
+}
+
 KeyConfig read_key(const CONF* conf, const std::string& section, const std::filesystem::path& folder) {
   KeyConfig key;
-  key.name = section.substr(kKeySection.size());
+  key.name = key_name(section);
   key.operations = kUsualOperations;
   read_section(conf, section, setters_of(key));
   const int sources =

@@ -118,6 +118,13 @@ TEST_F(SigndRobustness, SaysWhatIsWrongWithAConfiguration) {
             std::string::npos);
   EXPECT_NE(refused("[key.a]\nfile = rsa.pem\n[key.b]\nfile = rsa.pem\n").find("another section"),
             std::string::npos);
+  // Names of keys go into logs and metrics as they are.
+  EXPECT_EQ(refused("[key.*.example.org/a_b-c+@]\nfile = rsa.pem\n"), "");
+  for (const std::string& name :
+       std::vector<std::string>{"a b", "a\\nb", "a\\\"b", "", std::string(256, 'a')}) {
+    EXPECT_NE(refused("[key." + name + "]\nfile = rsa.pem\n").find("printable"), std::string::npos) << name;
+  }
+  EXPECT_EQ(refused("[key." + std::string(255, 'a') + "]\nfile = rsa.pem\n"), "");
   // Clients refuse rings of more than 64 MiB.
   EXPECT_EQ(refused("[daemon]\nmax_outstanding = 65536\nmax_key_bits = 4096\n"), "");
   EXPECT_NE(
