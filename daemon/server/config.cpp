@@ -58,14 +58,20 @@ std::vector<std::string> list_of(const std::string& value, char separator = ',')
 }
 
 template <class T>
+std::string digits_of(T number, int base) {
+  std::array<char, 24> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number, base).ptr};
+}
+
+template <class T>
 Setter number(T& to, T least, T most, int base = 10) {
   return [&to, least, most, base](const std::string& value) {
     T read{};
     const char* const end = value.data() + value.size();
     const auto [stop, error] = std::from_chars(value.data(), end, read, base);
     if (error != std::errc() || stop != end || read < least || read > most) {
-      throw std::runtime_error("must be a number from " + std::to_string(least) + " to " +
-                               std::to_string(most));
+      throw std::runtime_error((base == 8 ? "must be an octal number from " : "must be a number from ") +
+                               digits_of(least, base) + " to " + digits_of(most, base));
     }
     to = read;
   };
