@@ -25,6 +25,8 @@ constexpr int kVerifyMessageInit = 30;  // OSSL_FUNC_SIGNATURE_VERIFY_MESSAGE_IN
 /// How a hash context of libcrypto begins an operation.
 using Begin = int (*)(EVP_MD_CTX*, EVP_PKEY_CTX**, const char*, OSSL_LIB_CTX*, const char*, EVP_PKEY*,
                       const OSSL_PARAM[]);
+/// How a key's context begins one on what was hashed before.
+using BeginHashed = int (*)(EVP_PKEY_CTX*, const OSSL_PARAM[]);
 
 class Eddsa {
  public:
@@ -33,19 +35,30 @@ class Eddsa {
   [[nodiscard]] const Provider& provider() const { return provider_; }
 
   bool begin(Key* key, Begin start, const char* hash, const OSSL_PARAM parameters[]) {
-    if (key != nullptr) key_ = KeyReference(key);
-    if (!key_ || key_->delegate() == nullptr) throw std::runtime_error("there is no key");
-    plain_ = parameters == nullptr || parameters->key == nullptr;
-    fixed_ = false;
-    context_.reset(EVP_MD_CTX_new());
+    // The same operation with the same key again keeps its instance.
+    const bool again = key == nullptr && context_ != nullptr;
+    const bool without_parameters = parameters == nullptr || parameters->key == nullptr;
+    plain_ = without_parameters && (plain_ || !again);
+    if (!again) {
+      take_key(key);
+      context_.reset(EVP_MD_CTX_new());
+    }
     return context_ != nullptr && start(context_.get(), nullptr, hash, provider_.library(), kDelegate,
-                                        key_->delegate(), parameters) > 0;
+                                        again ? nullptr : key_->delegate(), parameters) > 0;
   }
 
   /// The same where the instance is Ed25519, whatever parameters say.
   bool begin_message(Key* key, Begin start, const OSSL_PARAM parameters[]) {
     if (has_instance(parameters) || !begin(key, start, nullptr, parameters)) return false;
     return fixed_ = true;
+  }
+
+  /// An operation on what the caller has hashed, which is that of Ed25519ph (RFC 8032, section 5.1) once the
+  /// parameters say so, and none before: the default provider's.
+  bool begin_hashed(Key* key, BeginHashed start, const OSSL_PARAM parameters[]) {
+    take_key(key);
+    hashed_.reset(EVP_PKEY_CTX_new_from_pkey(provider_.library(), key_->delegate(), kDelegate));
+    return hashed_ != nullptr && start(hashed_.get(), parameters) > 0;
   }
 
   [[nodiscard]] std::unique_ptr<Eddsa> duplicate() const {
@@ -59,15 +72,24 @@ class Eddsa {
         return nullptr;
       }
     }
+    if (hashed_ != nullptr) {
+      copy->hashed_.reset(EVP_PKEY_CTX_dup(hashed_.get()));
+      if (copy->hashed_ == nullptr) return nullptr;
+    }
     return copy;
   }
 
   bool sign(unsigned char* signature, std::size_t* size, std::size_t room,
             std::span<const std::uint8_t> message) {
-    if (context_ == nullptr) return false;
+    if (context() == nullptr) return false;
     if (signature == nullptr) {
       *size = kSignatureBytes;
       return true;
+    }
+    if (hashed_ != nullptr) {
+      if (key_->is_reference()) throw std::runtime_error("manymod-signd does not offer this signature");
+      *size = room;
+      return EVP_PKEY_sign(hashed_.get(), signature, size, message.data(), message.size()) > 0;
     }
     const ActiveRequest active(*key_.get());
     if (const std::optional<SecretBytes> made = computed(active, message)) {
@@ -81,6 +103,10 @@ class Eddsa {
   }
 
   int verify(std::span<const std::uint8_t> signature, std::span<const std::uint8_t> message) {
+    if (hashed_ != nullptr) {
+      return EVP_PKEY_verify(hashed_.get(), signature.data(), signature.size(), message.data(),
+                             message.size());
+    }
     if (context_ == nullptr) return 0;
     if (plain_) {
       if (const std::optional<bool> valid = verified_here(*key_.get(), signature, message)) {
@@ -93,6 +119,7 @@ class Eddsa {
 
   /// The context of the default provider; null before begin().
   [[nodiscard]] EVP_PKEY_CTX* context() const {
+    if (hashed_ != nullptr) return hashed_.get();
     return context_ == nullptr ? nullptr : EVP_MD_CTX_get_pkey_ctx(context_.get());
   }
   /// Parameters, such as those of Ed25519ctx, that only the default provider computes with.
@@ -106,9 +133,19 @@ class Eddsa {
  private:
   const Provider& provider_;
   KeyReference key_;
-  bool plain_ = true;   ///< without parameters
-  bool fixed_ = false;  ///< parameters may not name an instance
-  Libcrypto<EVP_MD_CTX> context_;
+  bool plain_ = true;               ///< without parameters
+  bool fixed_ = false;              ///< parameters may not name an instance
+  Libcrypto<EVP_MD_CTX> context_;   ///< of a message, or
+  Libcrypto<EVP_PKEY_CTX> hashed_;  ///< of what was hashed before
+
+  /// For an operation that begins; null: the key of the one before.
+  void take_key(Key* key) {
+    if (key != nullptr) key_ = KeyReference(key);
+    if (!key_ || key_->delegate() == nullptr) throw std::runtime_error("there is no key");
+    fixed_ = false;
+    context_.reset();
+    hashed_.reset();
+  }
 
   static bool has_instance(const OSSL_PARAM parameters[]) {
     return OSSL_PARAM_locate_const(parameters, "instance") != nullptr;
@@ -144,6 +181,14 @@ template <Begin kBegin>
 int begin_message(void* context, void* key, const OSSL_PARAM parameters[]) {
   return guarded(self(context).provider(), [&] {
     return self(context).begin_message(static_cast<Key*>(key), kBegin, parameters) ? 1 : 0;
+  });
+}
+
+/// The same on what was hashed before, also of 3.4.
+template <BeginHashed kBegin>
+int begin_hashed(void* context, void* key, const OSSL_PARAM parameters[]) {
+  return guarded(self(context).provider(), [&] {
+    return self(context).begin_hashed(static_cast<Key*>(key), kBegin, parameters) ? 1 : 0;
   });
 }
 
@@ -189,7 +234,9 @@ const OSSL_DISPATCH* eddsa_functions(bool messages) {
   static const OSSL_DISPATCH table[] = {
       entry(kQueryKeyTypes, query_key_types),
       entry(kSignMessageInit, begin_message<EVP_DigestSignInit_ex>),
+      entry(OSSL_FUNC_SIGNATURE_SIGN_INIT, begin_hashed<EVP_PKEY_sign_init_ex>),
       entry(OSSL_FUNC_SIGNATURE_SIGN, sign_message),
+      entry(OSSL_FUNC_SIGNATURE_VERIFY_INIT, begin_hashed<EVP_PKEY_verify_init_ex>),
       entry(kVerifyMessageInit, begin_message<EVP_DigestVerifyInit_ex>),
       entry(OSSL_FUNC_SIGNATURE_VERIFY, verify_message),
       entry(OSSL_FUNC_SIGNATURE_NEWCTX, create_eddsa),  // the first that older versions know

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "daemon_key.hpp"
+#include "parameters.hpp"
 
 namespace manymod::provider {
 namespace {
@@ -98,7 +99,7 @@ const char* curve_name(EVP_PKEY* key, Kind kind) {
 }
 
 bool is_p384(const char* group_name) {
-  return OPENSSL_strcasecmp(group_name, "P-384") == 0 || OPENSSL_strcasecmp(group_name, "secp384r1") == 0;
+  return is_same_name(group_name, "P-384") || is_same_name(group_name, "secp384r1");
 }
 
 std::optional<CurveSecret> curve_secret(EVP_PKEY* key, Kind kind) {

@@ -32,9 +32,10 @@ class Exchange {
 
   bool set_peer(Key* peer) {
     if (context_ == nullptr || peer == nullptr || peer->delegate() == nullptr) return false;
-    peer_ = KeyReference(peer);
     // The caller, libcrypto, has the peer checked before.
-    return EVP_PKEY_derive_set_peer_ex(context_.get(), peer->delegate(), 0) > 0;
+    if (EVP_PKEY_derive_set_peer_ex(context_.get(), peer->delegate(), 0) <= 0) return false;
+    peer_ = KeyReference(peer);
+    return true;
   }
 
   bool derive(unsigned char* secret, std::size_t* size, std::size_t room) {
@@ -43,9 +44,8 @@ class Exchange {
     if (secret == nullptr) return EVP_PKEY_derive(context_.get(), secret, size) > 0;
     const std::optional<SecretBytes> made = key_->is_reference() ? computed_by_daemon() : computed_here();
     if (!made) return EVP_PKEY_derive(context_.get(), secret, size) > 0;
-    if (made->size() > room) throw std::runtime_error("the buffer for the secret is too small");
-    std::copy_n(made->data(), made->size(), secret);
-    *size = made->size();
+    *size = std::min(made->size(), room);  // as the default provider: a shorter buffer gets its begin
+    std::copy_n(made->data(), *size, secret);
     return true;
   }
 

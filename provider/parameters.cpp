@@ -3,10 +3,13 @@
 
 #include <openssl/core_names.h>
 
+#include <algorithm>
 #include <array>
 
 namespace manymod::provider {
 namespace {
+
+char in_lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// Of RSA keys with up to ten primes.
 #define MANYMOD_RSA_PARAMETERS                                                                        \
@@ -68,6 +71,10 @@ const OSSL_PARAM* key_parameters(Kind kind) {
       break;
   }
   return kBytes;
+}
+
+bool is_same_name(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, in_lower_case, in_lower_case);
 }
 
 std::string text_of(EVP_PKEY_CTX* context, const char* name) {

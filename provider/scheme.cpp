@@ -128,7 +128,7 @@ std::optional<SignatureRequest> signature_request(const Key& key, EVP_PKEY_CTX* 
   const std::string name = text_of(context, OSSL_SIGNATURE_PARAM_DIGEST);
   std::optional<mm_hash> hash;
   // The two hashes of TLS 1.1 have no DigestInfo in signatures of RSA.
-  const bool is_bare = key.kind() != Kind::ec && OPENSSL_strcasecmp(name.c_str(), "MD5-SHA1") == 0;
+  const bool is_bare = key.kind() != Kind::ec && is_same_name(name, "MD5-SHA1");
   if (is_bare && data.size() != kTwoHashes) return std::nullopt;
   if (!name.empty() && !is_bare) hash = hash_of(key.provider(), name);
   return key.kind() == Kind::ec ? ecdsa_signature(context, hash, data)

@@ -36,31 +36,32 @@ class Signature {
       return keep_bare(bare.functions().begin(bare_->context(), bare.data(), parameters) > 0);
     }
     context_.reset(EVP_PKEY_CTX_new_from_pkey(provider_.library(), key_->delegate(), kDelegate));
-    return context_ != nullptr && start(context_.get(), nullptr) > 0 && set(parameters);
+    return context_ != nullptr && start(context_.get(), parameters) > 0;
   }
 
-  /// The same for messages that are hashed here. `name`: of the hash; null or "": that of the key, or the
-  /// default provider's choice.
+  /// The same for messages that are hashed here. `name`: of the hash, whatever the parameters name; null or
+  /// "": that of the key or the parameters, or the default provider's choice.
   bool begin_digest(Key* key, Begin start, const char* name, const OSSL_PARAM parameters[]) {
+    std::string chosen = name == nullptr ? "" : name;
     take_key(key);
     const bool verifies = is_verification(start);
     if (verifies && key_->bare() != nullptr) {
       const BareKey& bare = begin_bare();
-      const std::string chosen = name != nullptr && *name != 0 ? name : bare.usual_hash();
+      if (chosen.empty()) chosen = bare.usual_hash();
       return keep_bare(
           bare.functions().begin_message(bare_->context(), chosen.c_str(), bare.data(), parameters) > 0);
     }
-    std::string chosen = name == nullptr ? "" : name;
-    if (verifies) context_ = key_->verification(chosen);
-    if (context_ == nullptr || !verifies) {
+    const bool is_plain = parameters == nullptr || parameters->key == nullptr;
+    if (verifies && is_plain) context_ = key_->verification(chosen);
+    is_copy_ = context_ != nullptr;
+    if (!is_copy_) {
       const std::string asked = chosen;
-      if (!begin(nullptr, start, nullptr)) return false;
+      if (!begin(nullptr, start, parameters)) return false;
       if (chosen.empty()) chosen = text_of(context_.get(), OSSL_SIGNATURE_PARAM_DIGEST);
       if (chosen.empty()) chosen = "SHA256";
       if (!set_digest(chosen)) return false;
-      if (verifies && !asked.empty()) key_->remember_verification(asked, context_.get());
+      if (verifies && is_plain && !asked.empty()) key_->remember_verification(asked, context_.get());
     }
-    if (!set(parameters)) return false;
     const Libcrypto<EVP_MD> hash(EVP_MD_fetch(provider_.library(), chosen.c_str(), kDelegate));
     hash_.reset(EVP_MD_CTX_new());
     return hash != nullptr && hash_ != nullptr && EVP_DigestInit_ex(hash_.get(), hash.get(), nullptr) > 0;
@@ -82,6 +83,7 @@ class Signature {
     if (context_ != nullptr) {
       copy->context_.reset(EVP_PKEY_CTX_dup(context_.get()));
       if (copy->context_ == nullptr) return nullptr;
+      copy->is_copy_ = true;
     }
     if (hash_ != nullptr) {
       copy->hash_.reset(EVP_MD_CTX_new());
@@ -160,7 +162,10 @@ class Signature {
 
   bool get(OSSL_PARAM parameters[]) {
     if (bare_) return bare_->functions().get_params(bare_->context(), parameters) > 0;
-    return context_ != nullptr && EVP_PKEY_CTX_get_params(context_.get(), parameters) > 0;
+    if (context_ == nullptr) return false;
+    if (OSSL_PARAM_locate(parameters, OSSL_SIGNATURE_PARAM_ALGORITHM_ID) != nullptr && !own_algorithm())
+      return false;
+    return EVP_PKEY_CTX_get_params(context_.get(), parameters) > 0;
   }
 
   /// The parameters that can be had and set: of the signature; null before begin().
@@ -195,6 +200,7 @@ class Signature {
   const Provider& provider_;
   KeyReference key_;
   Libcrypto<EVP_PKEY_CTX> context_;
+  bool is_copy_ = false;  ///< whether context_ is one of another
   Libcrypto<EVP_MD_CTX> hash_;
   std::optional<BareVerification> bare_;  ///< instead of both, for a bare key
 
@@ -216,7 +222,17 @@ class Signature {
     if (!key_ || key_->is_empty()) throw std::runtime_error("there is no key");
     hash_.reset();
     context_.reset();
+    is_copy_ = false;
     bare_.reset();
+  }
+
+  /// A copy of OpenSSL 3.0's context for ECDSA points to the algorithm's identifier in that which it was
+  /// copied from, which may have been freed. To set the digest that it has gives it its own.
+  bool own_algorithm() {
+    if (!is_copy_ || key_->kind() != Kind::ec) return true;
+    std::string digest = text_of(context_.get(), OSSL_SIGNATURE_PARAM_DIGEST);
+    is_copy_ = false;
+    return digest.empty() || set_digest(digest);
   }
 
   /// Whether parameters leave the hash of a message alone, which cannot be another one while it is hashed:

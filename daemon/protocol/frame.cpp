@@ -8,7 +8,6 @@ namespace manymod::signd {
 namespace {
 
 constexpr std::uint32_t kRings = 1, kStream = 2;  // flags of a hello
-constexpr std::size_t kMaxNameBytes = 255;
 constexpr std::size_t kMaxPublicKeyBytes = 16'384;
 
 /// Reads the fields of a body in their order.
@@ -147,7 +146,7 @@ Welcome decode_welcome(ByteSpan body) {
 }
 
 void append(Bytes& body, const KeyEntry& key) {
-  const std::size_t name_bytes = std::min(key.name.size(), kMaxNameBytes);
+  const std::size_t name_bytes = std::min(key.name.size(), kMaxKeyName);
   body.insert(body.end(), key.id.begin(), key.id.end());
   append_le(body, key.operations);
   append_le(body, static_cast<std::uint16_t>(name_bytes));
@@ -166,7 +165,7 @@ std::vector<KeyEntry> decode_keys(ByteSpan body) {
     key.operations = fields.number<std::uint32_t>();
     const auto name_bytes = fields.number<std::uint16_t>();
     const auto public_bytes = fields.number<std::uint16_t>();
-    if (name_bytes > kMaxNameBytes || public_bytes > kMaxPublicKeyBytes) {
+    if (name_bytes > kMaxKeyName || public_bytes > kMaxPublicKeyBytes) {
       throw ProtocolError("a key's entry is too long");
     }
     const ByteSpan name = fields.bytes(name_bytes);

@@ -100,11 +100,13 @@ Bytes encode(const Welcome& welcome);
 /// @throws ProtocolError
 Welcome decode_welcome(ByteSpan body);
 
+inline constexpr std::size_t kMaxKeyName = 255;  ///< bytes
+
 /// A key in the daemon's list.
 struct KeyEntry {
   KeyId id{};
   std::uint32_t operations = 0;   ///< bit_of() those that suit the key and are allowed to the client
-  std::string name;               ///< at most 255 bytes
+  std::string name;               ///< at most kMaxKeyName bytes
   Bytes subject_public_key_info;  ///< at most 16,384 bytes
 };
 void append(Bytes& body, const KeyEntry& key);

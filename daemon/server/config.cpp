@@ -58,14 +58,20 @@ std::vector<std::string> list_of(const std::string& value, char separator = ',')
 }
 
 template <class T>
+std::string digits_of(T number, int base) {
+  std::array<char, 24> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number, base).ptr};
+}
+
+template <class T>
 Setter number(T& to, T least, T most, int base = 10) {
   return [&to, least, most, base](const std::string& value) {
     T read{};
     const char* const end = value.data() + value.size();
     const auto [stop, error] = std::from_chars(value.data(), end, read, base);
     if (error != std::errc() || stop != end || read < least || read > most) {
-      throw std::runtime_error("must be a number from " + std::to_string(least) + " to " +
-                               std::to_string(most));
+      throw std::runtime_error((base == 8 ? "must be an octal number from " : "must be a number from ") +
+                               digits_of(least, base) + " to " + digits_of(most, base));
     }
     to = read;
   };
@@ -184,9 +190,20 @@ void read_section(const CONF* conf, const std::string& section, const Setters& s
   }
 }
 
+// Logs and metrics have the name of a key as it is, and the protocol up to 255 bytes of it.
+std::string key_name(const std::string& section) {
+  const std::string name = section.substr(kKeySection.size());
+  const bool good = !name.empty() && name.size() <= kMaxKeyName && std::ranges::all_of(name, [](char c) {
+    return c > ' ' && c < '\x7f' && c != '"' && c != '\\';
+  });
+  if (good) return name;
+  throw std::runtime_error("[" + section + "]: the name of a key has 1 to " + std::to_string(kMaxKeyName) +
+                           " printable characters of ASCII, no spaces, quotation marks and backslashes");
+}
+
 KeyConfig read_key(const CONF* conf, const std::string& section, const std::filesystem::path& folder) {
   KeyConfig key;
-  key.name = section.substr(kKeySection.size());
+  key.name = key_name(section);
   key.operations = kUsualOperations;
   read_section(conf, section, setters_of(key));
   const int sources =

@@ -184,14 +184,16 @@ void Daemon::accept_all(const Descriptor& listener) {
     if (!socket) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN) return;
-      shared_.connection_log.line(Level::error, std::string("accept: ") + std::strerror(errno));
+      const int failure = errno;
+      shared_.connection_log.line(Level::error,
+                                  [&] { return std::string("accept: ") + std::strerror(failure); });
       std::this_thread::sleep_for(10ms);  // without descriptors the listener stays ready
       return;
     }
     try {
       admit(std::move(socket), is_remote);
     } catch (const std::exception& error) {
-      shared_.connection_log.line(Level::error, std::string("a connection: ") + error.what());
+      shared_.connection_log.line(Level::error, [&] { return std::string("a connection: ") + error.what(); });
     }
   }
 }
@@ -263,20 +265,22 @@ void Daemon::advance(int socket) {
     ++shared_.counters.protocol_errors;
     note_end(visitor, error.what());
   } catch (const std::exception& error) {
-    shared_.connection_log.line(Level::error, name_of(visitor.peer()) + ": " + error.what());
+    shared_.connection_log.line(Level::error, [&] { return name_of(visitor.peer()) + ": " + error.what(); });
   }
   visitors_.erase(found);
 }
 
 void Daemon::note_end(const Visitor& visitor, const char* error) {
   if (error != nullptr) {
-    shared_.connection_log.line(Level::warning, name_of(visitor.peer()) + " is disconnected: " + error);
+    shared_.connection_log.line(Level::warning,
+                                [&] { return name_of(visitor.peer()) + " is disconnected: " + error; });
     return;
   }
   const std::string why = visitor.failed_handshake();
   if (why.empty()) return;
   ++shared_.counters.failed_handshakes;
-  handshake_log_.line(Level::warning, "a TLS handshake with " + visitor.peer().address + " failed: " + why);
+  handshake_log_.line(Level::warning,
+                      [&] { return "a TLS handshake with " + visitor.peer().address + " failed: " + why; });
 }
 
 void Daemon::end_overdue() {

@@ -31,12 +31,10 @@ std::optional<std::uint64_t> LimitedLog::due(Clock::time_point now) {
   return std::exchange(left_out_, 0);
 }
 
-void LimitedLog::line(Level level, const std::string& text) {
-  const auto left_out = due(Clock::now());
-  if (!left_out) return;
-  log_line(level, *left_out == 0
+void LimitedLog::write(Level level, const std::string& text, std::uint64_t left_out) {
+  log_line(level, left_out == 0
                       ? text
-                      : text + " (" + std::to_string(*left_out) + " such lines were left out before)");
+                      : text + " (" + std::to_string(left_out) + " such lines were left out before)");
 }
 
 std::string audit_name(const std::string& principal) {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -141,19 +142,21 @@ std::string metrics_text(const Counters& counters, const UseLog& uses, const Gen
   return text.take();
 }
 
+// What is at the path is replaced, whatever it is: a device, such as /dev/null, would be gone for all.
 bool replace_file(const std::string& path, const std::string& text) noexcept {
   try {
+    struct stat found{};
+    if (lstat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) return false;
     const std::string beside = path + ".new";
-    {
-      const Descriptor file(
-          open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
-      if (!file || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        return false;
-    }
-    return std::rename(beside.c_str(), path.c_str()) == 0;
-  } catch (...) {  // without memory
-    return false;
+    unlink(beside.c_str());  // of one that was killed; O_EXCL takes neither links nor pipes
+    const Descriptor file(open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (!file) return false;
+    const bool whole = write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (whole && std::rename(beside.c_str(), path.c_str()) == 0) return true;
+    unlink(beside.c_str());
+  } catch (...) {  // NOLINT(bugprone-empty-catch): without memory there is no file
   }
+  return false;
 }
 
 }  // namespace manymod::signd

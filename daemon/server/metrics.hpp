@@ -11,7 +11,8 @@ namespace manymod::signd {
 
 std::string metrics_text(const Counters& counters, const UseLog& uses, const Generation& generation);
 
-/// Write a file as a whole or not at all. @return whether that was possible
+/// Write a regular file as a whole or not at all, by one beside it, FILE.new. @return whether that was
+/// possible
 bool replace_file(const std::string& path, const std::string& text) noexcept;
 
 }  // namespace manymod::signd

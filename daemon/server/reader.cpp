@@ -135,8 +135,8 @@ void Reader::sweep_all() {
 
 void Reader::drop(Client& client, const char* why) {
   if (why != nullptr) {
-    shared_.connection_log.line(Level::warning,
-                                name_of(client.connection->peer()) + " is disconnected: " + why);
+    shared_.connection_log.line(
+        Level::warning, [&] { return name_of(client.connection->peer()) + " is disconnected: " + why; });
   }
   epoll_ctl(poll_.get(), EPOLL_CTL_DEL, client.connection->socket(), nullptr);
   shutdown(client.connection->socket(), SHUT_RDWR);  // answers under way may still hold the connection

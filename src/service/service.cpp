@@ -11,15 +11,20 @@
 namespace manymod::service {
 namespace {
 
-/// The service whose callbacks this thread may be in.
-thread_local const Service* answering = nullptr;
+thread_local const InCallback* innermost = nullptr;
 
 }  // namespace
 
-InCallback::InCallback(const Service* service) : before_(std::exchange(answering, service)) {}
-InCallback::~InCallback() { answering = before_; }
+InCallback::InCallback(const Service* service) : service_(service), outer_(std::exchange(innermost, this)) {}
+InCallback::~InCallback() { innermost = outer_; }
 
-bool Service::in_callback() const { return answering == this; }
+bool InCallback::is_of(const Service* service) {
+  const InCallback* at = innermost;
+  while (at != nullptr && at->service_ != service) at = at->outer_;
+  return at != nullptr;
+}
+
+bool Service::in_callback() const { return InCallback::is_of(this); }
 
 Service::~Service() {
   for (std::thread& thread : threads_) thread.detach();
@@ -129,16 +134,29 @@ bool Service::run_here(const std::shared_ptr<Submission>& submission) {
 
 std::size_t Service::withdraw(Lock&, Submission& submission) {
   const std::size_t requests = submission.waiting();
+  if (requests == 0) return 0;
+  Channel& channel = channels_[submission.operation()];
   submission.begun = submission.count();
-  channels_[submission.operation()].waiting -= requests;
+  ++channel.ended;
+  channel.waiting -= requests;
   waiting_ -= requests;
   return requests;
+}
+
+/// Let go of what was withdrawn, wherever it is in the queue: its operands may be secret, and requests that
+/// come and are withdrawn while batches take their time are not bounded by max_queue. Half of the queue goes
+/// at least, so that each withdrawal costs a constant.
+void Service::compact(Lock&, Channel& channel) {
+  if (2 * channel.ended <= channel.queue.size()) return;
+  std::erase_if(channel.queue, [](const auto& submission) { return submission->waiting() == 0; });
+  channel.ended = 0;
 }
 
 // Nothing here needs memory: what closes a service must not fail.
 void Service::withdraw_all(Lock&) noexcept {
   for (Channel& channel : channels_) {
     channel.queue.swap(channel.withdrawn);
+    channel.ended = 0;
     channel.waiting = 0;
   }
   statistics_.cancelled += waiting_;
@@ -152,12 +170,18 @@ std::size_t Service::cancel(const std::shared_ptr<Submission>& submission) {
     Lock lock(mutex_);
     if (withdrawn_) return 0;
     requests = withdraw(lock, *submission);
+    if (requests == 0) return 0;
+    compact(lock, channels_[submission->operation()]);
     statistics_.cancelled += requests;
+    ++answering_;
     leave_room(lock);
     note_end(lock);
   }
   const Part part{submission, submission->count() - requests, submission->count()};
-  if (requests != 0) answer_unbegun({&part, 1}, MM_ITEM_NOT_COMPUTED);
+  answer_unbegun({&part, 1}, MM_ITEM_NOT_COMPUTED);
+  const std::scoped_lock lock(mutex_);
+  --answering_;
+  ended_.notify_all();
   return requests;
 }
 
@@ -186,7 +210,10 @@ void Service::stop(bool drain) {
   Lock lock(mutex_);
   closed_ = true;
   const bool withdraws = !drain && !withdrawn_;
-  if (withdraws) withdraw_all(lock);
+  if (withdraws) {
+    withdraw_all(lock);
+    ++answering_;
+  }
   company_.notify_all();
   room_.notify_all();
   note_end(lock);
@@ -200,13 +227,18 @@ void Service::stop(bool drain) {
       if (submission->waiting() != 0) answer_unbegun({&part, 1}, MM_ITEM_NOT_COMPUTED);
     }
   }
+  lock.lock();
+  --answering_;
+  ended_.notify_all();
 }
 
 bool Service::close(bool drain) {
   stop(drain);
   if (in_callback()) return false;
   Lock lock(mutex_);
-  ended_.wait(lock, [this] { return waiting_ == 0 && running_ == 0 && servers_ == 0 && !watching_; });
+  ended_.wait(lock, [this] {
+    return waiting_ == 0 && running_ == 0 && servers_ == 0 && !watching_ && answering_ == 0;
+  });
   std::vector<std::thread> ending = std::exchange(threads_, {});
   lock.unlock();
   for (std::thread& thread : ending) thread.join();

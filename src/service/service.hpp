@@ -29,7 +29,8 @@ struct Limits {
 
 class Service;
 
-/// Marks, during its lifetime, that this thread may run callbacks of a service.
+/// Marks, during its lifetime, that this thread may run callbacks of a service. A callback may call another
+/// service, whose callbacks are then those of both.
 class InCallback {
  public:
   explicit InCallback(const Service* service);
@@ -37,8 +38,12 @@ class InCallback {
   InCallback(const InCallback&) = delete;
   InCallback& operator=(const InCallback&) = delete;
 
+  /// Whether the calling thread may be in a callback of the service.
+  [[nodiscard]] static bool is_of(const Service* service);
+
  private:
-  const Service* before_;
+  const Service* const service_;
+  const InCallback* const outer_;  ///< of the same thread
 };
 
 /// Thread-safe. Its threads share its ownership: it lives until the last of them has ended.
@@ -87,7 +92,8 @@ class Service : public std::enable_shared_from_this<Service> {
         : operation(std::move(computed)), pace(concurrent) {}
     const std::unique_ptr<const Operation> operation;
     Pace pace;
-    std::deque<std::shared_ptr<Submission>> queue;      ///< some may have no waiting requests any more
+    std::deque<std::shared_ptr<Submission>> queue;      ///< some may have no waiting requests any more:
+    std::size_t ended = 0;                              ///< so many, at most half of them after compact()
     std::deque<std::shared_ptr<Submission>> withdrawn;  ///< the queue, once stop() has taken it away
     std::size_t waiting = 0;                            ///< requests
     std::atomic<std::size_t> unanswered = 0;  ///< requests of batches; not under the lock, as answers are not
@@ -115,6 +121,7 @@ class Service : public std::enable_shared_from_this<Service> {
   void accept(Lock&, Submission& submission, Channel& channel);
   void note_expiry(Lock&, const Submission& submission);
   [[nodiscard]] std::size_t withdraw(Lock&, Submission& submission);
+  void compact(Lock&, Channel& channel);
   void withdraw_all(Lock&) noexcept;
   void answer_unbegun(std::span<const Part> parts, mm_status status) const noexcept;
   void leave_room(Lock&);
@@ -147,10 +154,11 @@ class Service : public std::enable_shared_from_this<Service> {
   std::size_t servers_ = 0;  ///< threads that gather and compute
   std::size_t idle_ = 0;     ///< those of them that wait to be called
   std::size_t room_waiters_ = 0;
-  bool gathering_ = false;  ///< a thread gathers, or was called to
-  bool called_ = false;     ///< a gatherer was woken and has not started
-  bool holding_ = false;    ///< the gatherer waits for more requests
-  bool watching_ = false;   ///< the thread for expiries runs
+  std::size_t answering_ = 0;  ///< threads that answer what cancel() or stop() has withdrawn
+  bool gathering_ = false;     ///< a thread gathers, or was called to
+  bool called_ = false;        ///< a gatherer was woken and has not started
+  bool holding_ = false;       ///< the gatherer waits for more requests
+  bool watching_ = false;      ///< the thread for expiries runs
   bool closed_ = false;
   bool withdrawn_ = false;  ///< what waited was taken away, and is answered by the thread that took it
   Clock::time_point next_expiry_ = Clock::time_point::max();

@@ -101,7 +101,9 @@ bool Service::become_gatherer(Lock& lock) {
 Service::Channel* Service::due_channel(Lock&, Clock::time_point now, Clock::time_point& begin) {
   Channel* due = nullptr;
   for (Channel& channel : channels_) {
-    while (!channel.queue.empty() && channel.queue.front()->waiting() == 0) channel.queue.pop_front();
+    for (; !channel.queue.empty() && channel.queue.front()->waiting() == 0; --channel.ended) {
+      channel.queue.pop_front();
+    }
     if (channel.queue.empty()) continue;
     const Clock::time_point its = begin_of(channel, now);
     if (due == nullptr || its < begin) {
@@ -128,7 +130,9 @@ void Service::take(Lock&, Channel& channel, Batch& batch) {
   while (batch.size < most && !channel.queue.empty()) {
     const std::shared_ptr<Submission>& first = channel.queue.front();
     const std::size_t count = std::min(first->waiting(), most - batch.size);
-    if (count != 0) {
+    if (count == 0) {
+      --channel.ended;
+    } else {
       try {
         batch.parts.push_back({first, first->begun, first->begun + count});
       } catch (const std::bad_alloc&) {
@@ -229,6 +233,7 @@ std::vector<Service::Part> Service::withdraw_expired(Lock& lock, Clock::time_poi
         next_expiry_ = std::min(next_expiry_, submission->accepted + submission->timeout());
       }
     }
+    compact(lock, channel);
   }
   if (next_expiry_ != Clock::time_point::max()) next_expiry_ = std::max(next_expiry_, now + kLeastInterval);
   return parts;

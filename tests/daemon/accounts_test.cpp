@@ -129,5 +129,24 @@ TEST(SigndLog, WritesOneLineASecond) {
   EXPECT_EQ(log.due(start + 6s), 0U);
 }
 
+// What clients can cause as often as they like costs no text where no line is written.
+TEST(SigndLog, ComposesTheLinesThatItWrites) {
+  LimitedLog log;
+  int composed = 0;
+  const auto compose = [&] {
+    ++composed;
+    return std::string("a line of a test");
+  };
+  testing::internal::CaptureStderr();
+  const auto begin = Clock::now();
+  constexpr int kLines = 1000;
+  for (int i = 0; i < kLines; ++i) log.line(Level::info, compose);
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(Clock::now() - begin).count();
+  const std::string written = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(written, '\n'), composed);
+  EXPECT_GE(composed, 1);
+  EXPECT_LE(composed, 1 + seconds);
+}
+
 }  // namespace
 }  // namespace manymod::signd::test

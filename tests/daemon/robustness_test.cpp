@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reloads, overload, restarts, and clients that do not keep to the rules.
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "client/link.hpp"
 #include "daemon/support.hpp"
+#include "server/metrics.hpp"
 
 namespace manymod::signd::test {
 namespace {
@@ -109,6 +115,7 @@ TEST_F(SigndRobustness, SaysWhatIsWrongWithAConfiguration) {
   };
   EXPECT_NE(refused("[daemon]\nsoket = x\n").find("[daemon] soket"), std::string::npos);
   EXPECT_NE(refused("[daemon]\nreaders = 0\n").find("from 1 to 64"), std::string::npos);
+  EXPECT_NE(refused("[daemon]\nsocket_mode = 999\n").find("octal number from 0 to 777"), std::string::npos);
   EXPECT_NE(refused("[other]\nx = 1\n").find("[other]"), std::string::npos);
   EXPECT_NE(refused("[key.a]\nusers = 0\n").find("one of file, credential and module"), std::string::npos);
   EXPECT_NE(refused("[key.a]\nfile = none.pem\n").find("none.pem"), std::string::npos);
@@ -118,11 +125,40 @@ TEST_F(SigndRobustness, SaysWhatIsWrongWithAConfiguration) {
             std::string::npos);
   EXPECT_NE(refused("[key.a]\nfile = rsa.pem\n[key.b]\nfile = rsa.pem\n").find("another section"),
             std::string::npos);
+  // Names of keys go into logs and metrics as they are.
+  EXPECT_EQ(refused("[key.*.example.org/a_b-c+@]\nfile = rsa.pem\n"), "");
+  for (const std::string& name :
+       std::vector<std::string>{"a b", "a\\nb", "a\\\"b", "", std::string(256, 'a')}) {
+    EXPECT_NE(refused("[key." + name + "]\nfile = rsa.pem\n").find("printable"), std::string::npos) << name;
+  }
+  EXPECT_EQ(refused("[key." + std::string(255, 'a') + "]\nfile = rsa.pem\n"), "");
   // Clients refuse rings of more than 64 MiB.
   EXPECT_EQ(refused("[daemon]\nmax_outstanding = 65536\nmax_key_bits = 4096\n"), "");
   EXPECT_NE(
       refused("[daemon]\nmax_outstanding = 65536\nmax_key_bits = 8192\n").find("need a ring of 134217728"),
       std::string::npos);
+}
+
+// As root the daemon could replace devices, and wait for the other end of a pipe.
+TEST_F(SigndRobustness, WritesMetricsToRegularFilesAlone) {
+  const std::string file = folder_.at("metrics"), pipe = folder_.at("pipe");
+  const auto content = [](const std::string& path) {
+    std::ifstream stream(path);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  EXPECT_TRUE(replace_file(file, "one"));
+  ASSERT_EQ(mkfifo((file + ".new").c_str(), 0600), 0);  // not opened
+  EXPECT_TRUE(replace_file(file, "two"));
+  EXPECT_EQ(content(file), "two");
+  EXPECT_FALSE(std::filesystem::exists(file + ".new"));
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(replace_file(pipe, "three"));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  ASSERT_EQ(symlink(file.c_str(), folder_.at("link").c_str()), 0);
+  EXPECT_FALSE(replace_file(folder_.at("link"), "four"));
+  EXPECT_FALSE(replace_file(folder_.at(""), "five"));
+  EXPECT_FALSE(replace_file(folder_.at("none/metrics"), "six"));
+  EXPECT_EQ(content(file), "two");
 }
 
 TEST_F(SigndRobustness, RefusesWhatItsQueueCannotTake) {

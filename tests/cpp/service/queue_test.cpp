@@ -110,6 +110,42 @@ TEST(ServiceQueue, AnsweredRequestsAreLetGo) {
   EXPECT_TRUE(watched.expired());
 }
 
+/// How many of these are still there.
+std::size_t kept_of(const std::vector<std::weak_ptr<SingleRequest>>& requests) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(requests, [](const auto& request) { return !request.expired(); }));
+}
+
+// While batches take their time, what was withdrawn behind a request that waits does not stay in memory.
+TEST(ServiceQueue, WithdrawnRequestsAreLetGo) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1));
+  const auto running = single(1), waiting = single(2);
+  submit_and_begin(service, watch, running);
+  service->submit(waiting, kNoRoom);
+  std::vector<std::weak_ptr<SingleRequest>> cancelled, expiring;
+  for (int i = 0; i < 1000; ++i) {
+    const auto request = single(3);
+    cancelled.push_back(request);
+    service->submit(request, kNoRoom);
+    EXPECT_EQ(service->cancel(request), 1U);
+    EXPECT_EQ(service->cancel(request), 0U);
+    EXPECT_LE(kept_of(cancelled), 2U);
+  }
+  for (int i = 0; i < 100; ++i) {
+    const auto request = single(3, 1, 1);
+    expiring.push_back(request);
+    service->submit(request, kNoRoom);
+  }
+  for (int tries = 0; tries < 10'000 && kept_of(expiring) > 2; ++tries) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_LE(kept_of(expiring), 2U);
+  EXPECT_EQ(service->statistics().waiting, 1U);
+  watch.door.open();
+  expect_sum(*waiting, 3);
+}
+
 TEST(ServiceQueue, AnIdleServiceComputesOnTheCallingThread) {
   Watch watch;
   const auto service = make_service(watch);
@@ -373,6 +409,83 @@ TEST(ServiceQueue, BelongsToItsProcess) {
   EXPECT_TRUE(service->is_of_this_process());
 }
 #endif
+
+// Whoever closes a service may free what callbacks use.
+TEST(ServiceQueue, CloseWaitsForTheAnswersOfWhatOthersCancel) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1));
+  const auto running = single(1);
+  submit_and_begin(service, watch, running);
+  Door door(false);
+  std::atomic<bool> answered = false;
+  Callback callback{[&](const mm_answer& answer) {
+    EXPECT_EQ(answer.status, MM_ITEM_NOT_COMPUTED);
+    door.pass();
+    answered = true;
+  }};
+  const std::uint8_t byte = 2;
+  const auto cancelled = std::make_shared<SingleRequest>(request(byte), Callback::call, &callback, false);
+  service->submit(cancelled, kNoRoom);
+  std::thread canceller([&] { EXPECT_EQ(service->cancel(cancelled), 1U); });
+  door.await(1);
+  watch.door.open();
+  std::thread closer([&] {
+    EXPECT_TRUE(service->close(true));
+    EXPECT_TRUE(answered);
+  });
+  std::this_thread::sleep_for(milliseconds(50));  // for a closer that would not wait
+  door.open();
+  canceller.join();
+  closer.join();
+}
+
+TEST(ServiceQueue, CloseWaitsForTheAnswersOfWhatOthersStop) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1));
+  const auto running = single(1);
+  submit_and_begin(service, watch, running);
+  Door door(false);
+  std::atomic<bool> answered = false;
+  Callback callback{[&](const mm_answer&) {
+    door.pass();
+    answered = true;
+  }};
+  const std::uint8_t byte = 2;
+  service->submit(std::make_shared<SingleRequest>(request(byte), Callback::call, &callback, false), kNoRoom);
+  std::thread stopper([&] { service->stop(false); });
+  door.await(1);
+  watch.door.open();
+  std::thread closer([&] {
+    EXPECT_TRUE(service->close(false));
+    EXPECT_TRUE(answered);
+  });
+  std::this_thread::sleep_for(milliseconds(50));  // as above
+  door.open();
+  stopper.join();
+  closer.join();
+}
+
+// A callback that calls another service, whose callback would wait for the first one for ever.
+TEST(ServiceQueue, CallbacksWithinCallbacksAreThoseOfBothServices) {
+  Watch watch, other_watch;
+  const auto service = make_service(watch), other = make_service(other_watch);
+  const std::uint8_t byte = 1;
+  int inner = 0, outer = 0;
+  Callback in_both{[&](const mm_answer&) {
+    inner = (service->in_callback() ? 1 : 0) + (other->in_callback() ? 2 : 0);
+    EXPECT_FALSE(service->close(false));
+  }};
+  Callback in_one{[&](const mm_answer&) {
+    EXPECT_TRUE(
+        other->run_here(std::make_shared<SingleRequest>(request(byte), Callback::call, &in_both, false)));
+    outer = (service->in_callback() ? 1 : 0) + (other->in_callback() ? 2 : 0);
+  }};
+  EXPECT_TRUE(
+      service->run_here(std::make_shared<SingleRequest>(request(byte), Callback::call, &in_one, false)));
+  EXPECT_EQ(inner, 3);
+  EXPECT_EQ(outer, 1);
+  EXPECT_FALSE(service->in_callback());
+}
 
 }  // namespace
 }  // namespace manymod::testing
