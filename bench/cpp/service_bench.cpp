@@ -21,6 +21,7 @@ constexpr auto kForever = std::chrono::hours(1);
 class Nothing final : public manymod::service::Operation {
  public:
   [[nodiscard]] std::size_t output_bytes() const override { return kResultBytes; }
+  [[nodiscard]] unsigned gpus() const override { return 0; }
   [[nodiscard]] mm_status run(BatchArrays& batch) const override {
     for (std::size_t i = 0; i < batch.count(); ++i) {
       batch.statuses[i] = MM_OK;
@@ -31,8 +32,8 @@ class Nothing final : public manymod::service::Operation {
 };
 
 std::shared_ptr<Service> make_service() {
-  auto service =
-      std::make_shared<Service>(manymod::service::Limits{std::chrono::milliseconds(1), 65'536, 131'072, 2});
+  auto service = std::make_shared<Service>(
+      manymod::service::Limits{std::chrono::milliseconds(1), 65'536, 131'072, 2, 0});
   service->add(std::make_unique<Nothing>());
   return service;
 }

@@ -41,7 +41,8 @@ typedef struct mm_service_options {
   size_t max_queue; /**< requests that wait when the queue counts as full; 0: 131,072. Requests are counted,
                        and arrays of requests are accepted whole */
   unsigned max_concurrent; /**< most batches that are computed at the same time, each by a thread of its own
-                              and those that it starts, at most 1024; 0: mm_get_threads() */
+                              and those that it starts, at most 1024; 0: mm_get_threads(), and of an operation
+                              that GPUs compute 6 for each GPU */
 } mm_service_options;
 
 /**

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchSigner", "Scheme", "SignerOptions", "SignerStatistics"]
 
-#: Batches that are signed at a time where a GPU signs: even a small batch takes it several deadlines.
-_GPU_BATCHES = 16
-
 #: Messages of this size and more take about a millisecond to hash. They are hashed on another thread, so
 #: that they do not hold up the loop of a coroutine.
 _LONG_BYTES = 1 << 20
@@ -196,9 +193,10 @@ class BatchSigner:
         self._block = full == "block"
         batch, queue = checked_items("max_batch", max_batch), checked_items("max_queue", max_queue)
         waiters = checked_items("max_waiters", max_waiters)
-        if max_concurrent is None:
-            max_concurrent = _GPU_BATCHES if scheme.on_gpu(batch) else scheme.threads or get_threads()
-        concurrent = checked_items("max_concurrent", max_concurrent)
+        if max_concurrent is not None:
+            concurrent = checked_items("max_concurrent", max_concurrent)
+        else:  # 0: as the library decides for GPUs
+            concurrent = 0 if scheme.on_gpu(batch) else scheme.threads or get_threads()
         if concurrent > _core.MAX_THREADS:
             raise ValueError(f"max_concurrent must be at most {_core.MAX_THREADS}, not {concurrent}")
         self._service = _core.SigningService(deadline, batch, queue, waiters, concurrent, _Request, _error_of)

@@ -13,6 +13,7 @@
 #include "ecc/call.hpp"
 #include "ecc/curve.hpp"
 #include "ecc/curve_checks.hpp"
+#include "ecc/gpus_of.hpp"
 #include "ecc/key.hpp"
 #include "ecc/plan.hpp"
 #include "ecc/schemes/choice.hpp"
@@ -86,6 +87,8 @@ std::vector<std::shared_ptr<const manymod::ecc::Curve>> curves_of(const mm_ecc_c
 }
 
 }  // namespace
+
+unsigned manymod::ecc::gpus_of(const mm_ecc_plan& plan) { return plan.plan.gpus(); }
 
 extern "C" {
 

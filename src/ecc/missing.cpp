@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of ecc.h in a build without libcrypto.
 #include "abi/last_error.hpp"
+#include "ecc/gpus_of.hpp"
 #include "manymod/ecc.h"
 
 namespace {
@@ -11,6 +12,8 @@ mm_status unsupported() {
 }
 
 }  // namespace
+
+unsigned manymod::ecc::gpus_of(const mm_ecc_plan&) { return 0; }
 
 extern "C" {
 

@@ -114,6 +114,14 @@ Plan::Plan(const mm_ecc_plan_options& options, std::span<const std::shared_ptr<c
   }
 }
 
+unsigned Plan::gpus() const {
+  unsigned most = 0;
+  for (const auto& engines : curves_) {
+    if (engines->on_gpu() != nullptr) most = std::max(most, engines->on_gpu()->gpus());
+  }
+  return most;
+}
+
 const char* Plan::variant_name(std::size_t index) const {
   if (index >= size()) return "";
   const CurveEngines& chosen = curve(index);

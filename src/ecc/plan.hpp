@@ -53,6 +53,8 @@ class Plan {
   [[nodiscard]] std::size_t size() const { return curves_.size(); }
   [[nodiscard]] const CurveEngines& curve(std::size_t index) const { return *curves_[index]; }
   [[nodiscard]] unsigned threads() const { return threads_; }  ///< 0: default_threads()
+  /// The GPUs that compute on a curve, if there are enough items: the maximum over all curves.
+  [[nodiscard]] unsigned gpus() const;
   /// See mm_ecc_plan_variant.
   [[nodiscard]] const char* variant_name(std::size_t index) const;
 

@@ -11,6 +11,7 @@
 #include "crypto/libcrypto.hpp"
 #include "manymod/rsa.h"
 #include "repr/bytes.hpp"
+#include "rsa/gpus_of.hpp"
 #include "rsa/key.hpp"
 #include "rsa/ring.hpp"
 
@@ -49,6 +50,8 @@ std::vector<std::shared_ptr<const manymod::rsa::Key>> keys_of(const mm_rsa_key* 
 }
 
 }  // namespace
+
+unsigned manymod::rsa::gpus_of(const mm_rsa_ring& ring) { return ring.ring.gpus(); }
 
 extern "C" {
 

@@ -2,6 +2,7 @@
 // The functions of rsa.h in a build without libcrypto.
 #include "abi/last_error.hpp"
 #include "manymod/rsa.h"
+#include "rsa/gpus_of.hpp"
 
 namespace {
 
@@ -11,6 +12,8 @@ mm_status unsupported() {
 }
 
 }  // namespace
+
+unsigned manymod::rsa::gpus_of(const mm_rsa_ring&) { return 0; }
 
 extern "C" {
 

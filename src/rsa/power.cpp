@@ -16,6 +16,12 @@ PowerEngines::PowerEngines(const mm_rsa_ring_options& options, TimingClass timin
       selection_(SelectionOptions(options, Operation::powmod, timing, limbs * kLimbBits, true).select()),
       engines_(make_engines(selection_)) {}
 
+unsigned PowerEngines::gpus() const {
+  unsigned most = 0;
+  for (std::size_t i = 0; i < engines_.size(); ++i) most = std::max(most, engines_[i].gpus());
+  return most;
+}
+
 std::size_t PowerEngines::gpu_wave(std::size_t powers) const {
   const EngineChoice& choice = choice_for(powers);
   if (choice.gpus() == 0) return 0;

@@ -42,6 +42,8 @@ class PowerEngines {
     return selection_.for_items(items).name;
   }
 
+  /// The GPUs that compute batches of some size.
+  [[nodiscard]] unsigned gpus() const;
   /// Whether GPUs compute a batch of that many powers.
   [[nodiscard]] bool on_gpus(std::size_t powers) const { return choice_for(powers).gpus() > 0; }
   /// The number of powers that such a GPU computes at a time; 0 if the CPU computes them.

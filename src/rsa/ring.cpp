@@ -92,6 +92,14 @@ std::size_t Ring::gpu_wave(TimingClass timing, std::size_t powers) const {
   return most;
 }
 
+unsigned Ring::gpus() const {
+  unsigned most = 0;
+  for (const auto* all : {&open_engines_, &secret_engines_}) {
+    for (const auto& [limbs, engines] : *all) most = std::max(most, engines->gpus());
+  }
+  return most;
+}
+
 bool Ring::raise_private(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads,
                          const ProgressPart& progress) const {
   PrivateSettings settings;

@@ -47,6 +47,8 @@ class Ring {
   /// Add to the counts of info(): items computed, and how many of them failed the first check.
   void count_private(std::uint64_t computed, std::uint64_t wrong) const;
 
+  /// The GPUs that compute powers, if there are enough of them: the maximum over all lengths of moduli.
+  [[nodiscard]] unsigned gpus() const;
   /// How many powers of a timing class a GPU computes at a time: the maximum over all lengths of moduli; 0 if
   /// the CPU computes that many powers for every length.
   [[nodiscard]] std::size_t gpu_wave(TimingClass timing, std::size_t powers) const;

@@ -7,6 +7,7 @@
 #include "abi/enum_value.hpp"
 #include "abi/items.hpp"
 #include "core/status_error.hpp"
+#include "ecc/gpus_of.hpp"
 
 namespace manymod::service {
 namespace {
@@ -67,6 +68,7 @@ class EccOperation final : public Operation {
   }
 
   [[nodiscard]] std::size_t output_bytes() const override { return output_bytes_; }
+  [[nodiscard]] unsigned gpus() const override { return ecc::gpus_of(*plan_); }
 
   [[nodiscard]] mm_status run(BatchArrays& batch) const override {
     std::vector<std::uint32_t> curves(batch.count());

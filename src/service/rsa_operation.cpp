@@ -5,6 +5,7 @@
 
 #include "abi/enum_value.hpp"
 #include "core/status_error.hpp"
+#include "rsa/gpus_of.hpp"
 
 namespace manymod::service {
 namespace {
@@ -28,6 +29,7 @@ class RsaOperation final : public Operation {
   }
 
   [[nodiscard]] std::size_t output_bytes() const override { return output_bytes_; }
+  [[nodiscard]] unsigned gpus() const override { return rsa::gpus_of(*ring_); }
 
   [[nodiscard]] mm_status run(BatchArrays& batch) const override {
     mm_rsa_call call = pattern_;

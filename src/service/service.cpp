@@ -33,7 +33,9 @@ Service::~Service() {
 std::size_t Service::add(std::unique_ptr<const Operation> operation) {
   const std::scoped_lock lock(mutex_);
   if (closed_) throw StatusError(MM_ERR_CLOSED, "the service is closed");
-  channels_.emplace_back(std::move(operation), limits_.max_concurrent);
+  const std::size_t on_gpus = operation->gpus() * limits_.max_on_gpu;
+  channels_.emplace_back(std::move(operation), on_gpus == 0 ? limits_.max_concurrent : on_gpus);
+  most_running_ = std::max(most_running_, channels_.back().concurrent);
   return channels_.size() - 1;
 }
 
@@ -115,14 +117,13 @@ bool Service::run_here(const std::shared_ptr<Submission>& submission) {
   {
     Lock lock(mutex_);
     Channel& channel = channel_of(lock, *submission);
-    const bool busy = waiting_ != 0 || running_ >= limits_.max_concurrent;
+    const bool busy = waiting_ != 0 || !may_begin(lock, channel);
     if (closed_ || busy || channel.pace.wanted(Clock::now()) > 1) return false;
     accept(lock, *submission, channel);
     submission->begun = submission->count();
     batch.channel = &channel;
     channel.unanswered += batch.size;
-    ++running_;
-    running_requests_ += batch.size;
+    count_begun(lock, batch);
   }
   BatchArrays arrays;
   compute(batch, arrays);

@@ -24,7 +24,11 @@ namespace manymod::service {
 
 struct Limits {
   Clock::duration deadline;
-  std::size_t max_batch, max_queue, max_concurrent;
+  std::size_t max_batch, max_queue;
+  std::size_t max_concurrent;  ///< batches in all
+  /// Batches, for each GPU of an operation that GPUs compute: these may be more than max_concurrent, as their
+  /// threads wait for the GPUs. 0: max_concurrent for all of its GPUs.
+  std::size_t max_on_gpu;
 };
 
 class Service;
@@ -50,7 +54,7 @@ class InCallback {
 ///
 /// One thread at a time, the gatherer, decides when the next batch begins and takes it; it computes the batch
 /// while another thread gathers. Threads are started, and woken, only when requests wait and fewer batches
-/// than `max_concurrent` are being computed.
+/// than may be are being computed.
 class Service : public std::enable_shared_from_this<Service> {
  public:
   explicit Service(const Limits& limits) : limits_(limits) {}
@@ -88,9 +92,11 @@ class Service : public std::enable_shared_from_this<Service> {
  private:
   /// The requests of one operation, in the order of their arrival.
   struct Channel {
-    Channel(std::unique_ptr<const Operation> computed, std::size_t concurrent)
-        : operation(std::move(computed)), pace(concurrent) {}
+    Channel(std::unique_ptr<const Operation> computed, std::size_t most_at_once)
+        : operation(std::move(computed)), concurrent(most_at_once), pace(most_at_once) {}
     const std::unique_ptr<const Operation> operation;
+    const std::size_t concurrent;  ///< most batches that are computed at the same time
+    std::size_t running = 0;       ///< batches
     Pace pace;
     std::deque<std::shared_ptr<Submission>> queue;      ///< some may have no waiting requests any more:
     std::size_t ended = 0;                              ///< so many, at most half of them after compact()
@@ -129,13 +135,18 @@ class Service : public std::enable_shared_from_this<Service> {
 
   void start_thread(std::function<void()> body);
   void start_server();
-  void call_gatherer(Lock&) noexcept;
+  void call_gatherer(Lock& lock) noexcept;
+  /// Whether a batch of the channel, or of any in which requests wait, may be computed besides those that
+  /// are.
+  [[nodiscard]] bool may_begin(Lock&, const Channel& channel) const noexcept;
+  [[nodiscard]] bool may_begin_any(Lock& lock) const noexcept;
+  void count_begun(Lock&, Batch& batch);
   void serve(Batch& batch) noexcept;
   [[nodiscard]] Channel* gather(Lock& lock);
   [[nodiscard]] bool become_gatherer(Lock& lock);
-  [[nodiscard]] Channel* due_channel(Lock&, Clock::time_point now, Clock::time_point& begin);
+  [[nodiscard]] Channel* due_channel(Lock& lock, Clock::time_point now, Clock::time_point& begin);
   [[nodiscard]] Clock::time_point begin_of(Channel& channel, Clock::time_point now) const;
-  void take(Lock&, Channel& channel, Batch& batch);
+  void take(Lock& lock, Channel& channel, Batch& batch);
   void compute(Batch& batch, BatchArrays& arrays) noexcept;
   void finish(Lock& lock, const Batch& batch);
 
@@ -149,6 +160,7 @@ class Service : public std::enable_shared_from_this<Service> {
   std::deque<Channel> channels_;  ///< never moved
   std::size_t waiting_ = 0;       ///< requests of all channels
   std::size_t running_ = 0;       ///< batches
+  std::size_t most_running_ = 0;  ///< the maximum of what each operation allows
   std::size_t running_requests_ = 0;
   std::vector<std::thread> threads_;
   std::size_t servers_ = 0;  ///< threads that gather and compute

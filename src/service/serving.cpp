@@ -39,8 +39,8 @@ void Service::start_server() {
 }
 
 /// Have a thread take what waits, unless one is about to or as many batches as may are being computed.
-void Service::call_gatherer(Lock&) noexcept {
-  if (gathering_ || waiting_ == 0 || running_ >= limits_.max_concurrent) return;
+void Service::call_gatherer(Lock& lock) noexcept {
+  if (gathering_ || !may_begin_any(lock)) return;
   if (idle_ == 0) {
     try {
       start_server();
@@ -87,7 +87,7 @@ Service::Channel* Service::gather(Lock& lock) {
 }
 
 bool Service::become_gatherer(Lock& lock) {
-  if (waiting_ != 0 && !gathering_ && running_ < limits_.max_concurrent) {
+  if (!gathering_ && may_begin_any(lock)) {
     gathering_ = true;
     return true;
   }
@@ -97,14 +97,30 @@ bool Service::become_gatherer(Lock& lock) {
   return std::exchange(called_, false);
 }
 
-/// The channel whose next batch begins first, and when that is; null if nothing waits.
-Service::Channel* Service::due_channel(Lock&, Clock::time_point now, Clock::time_point& begin) {
+bool Service::may_begin(Lock&, const Channel& channel) const noexcept {
+  return running_ < most_running_ && channel.running < channel.concurrent;
+}
+
+bool Service::may_begin_any(Lock& lock) const noexcept {
+  if (waiting_ == 0 || running_ >= most_running_) return false;
+  return std::ranges::any_of(
+      channels_, [&](const Channel& channel) { return channel.waiting != 0 && may_begin(lock, channel); });
+}
+
+void Service::count_begun(Lock&, Batch& batch) {
+  ++running_;
+  ++batch.channel->running;
+  running_requests_ += batch.size;
+}
+
+/// The channel whose next batch begins first, and when that is; null if none may begin one.
+Service::Channel* Service::due_channel(Lock& lock, Clock::time_point now, Clock::time_point& begin) {
   Channel* due = nullptr;
   for (Channel& channel : channels_) {
     for (; !channel.queue.empty() && channel.queue.front()->waiting() == 0; --channel.ended) {
       channel.queue.pop_front();
     }
-    if (channel.queue.empty()) continue;
+    if (channel.queue.empty() || !may_begin(lock, channel)) continue;
     const Clock::time_point its = begin_of(channel, now);
     if (due == nullptr || its < begin) {
       due = &channel;
@@ -122,7 +138,7 @@ Clock::time_point Service::begin_of(Channel& channel, Clock::time_point now) con
   return enough || closed_ ? accepted : accepted + limits_.deadline;
 }
 
-void Service::take(Lock&, Channel& channel, Batch& batch) {
+void Service::take(Lock& lock, Channel& channel, Batch& batch) {
   const std::size_t most = std::min(channel.pace.most(Clock::now()), limits_.max_batch);
   batch.channel = &channel;
   batch.parts.clear();
@@ -146,8 +162,7 @@ void Service::take(Lock&, Channel& channel, Batch& batch) {
   channel.waiting -= batch.size;
   channel.unanswered += batch.size;
   waiting_ -= batch.size;
-  ++running_;
-  running_requests_ += batch.size;
+  count_begun(lock, batch);
 }
 
 void Service::compute(Batch& batch, BatchArrays& arrays) noexcept {
@@ -199,7 +214,9 @@ void Service::finish(Lock& lock, const Batch& batch) {
     statistics_.answered.add(batch.computed - part.accepted, part.end - part.begin);
   }
   --running_;
+  --batch.channel->running;
   running_requests_ -= batch.size;
+  if (holding_ && batch.channel->waiting != 0) company_.notify_one();  // the channel may begin again
   note_end(lock);
 }
 

@@ -39,8 +39,8 @@ class Signer(BatchSigner):
         max_queue: requests that wait when the queue counts as full, and answers that wait to be handed out
             when no more are computed.
         max_waiters: most coroutines that await room in the queue; one more meets `SignerFullError`.
-        max_concurrent: most batches that are signed at the same time, each by a thread of its own; None: 16
-            where a GPU signs full batches, otherwise as many as the ring has CPU threads.
+        max_concurrent: most batches that are signed at the same time, each by a thread of its own; None: 6
+            for each GPU where GPUs sign full batches, otherwise as many as the ring has CPU threads.
         full: what a request meets that finds the queue full: ``"block"``, it waits for room, or ``"raise"``,
             `SignerFullError`.
 

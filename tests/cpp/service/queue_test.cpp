@@ -327,6 +327,36 @@ TEST(ServiceQueue, BatchesAreBounded) {
   EXPECT_EQ(service->statistics().computed, 11U);
 }
 
+// While as many batches of the GPUs' operation are computed as may be, its other requests wait, and those of
+// another operation do not wait for them.
+TEST(ServiceQueue, BatchesOnGpusHaveALimitOfTheirOwn) {
+  constexpr std::size_t kInAll = 8, kOnGpu = 2, kGpus = 2, kRequests = 20;
+  Watch on_gpus(false), on_cpu(false);
+  on_gpus.gpus = kGpus;
+  Limits chosen = limits(kInAll);
+  chosen.max_batch = 1;
+  chosen.max_on_gpu = kOnGpu;
+  const auto service = make_service(on_gpus, chosen);
+  const std::size_t other = service->add(std::make_unique<AddKey>(on_cpu));
+  const std::uint8_t byte = 1;
+  mm_service_request of_other = request(byte);
+  of_other.operation = static_cast<std::uint32_t>(other);
+  for (std::size_t i = 0; i < kRequests; ++i) service->submit(single(byte), kNoRoom);
+  on_gpus.door.await(kGpus * kOnGpu);
+  for (std::size_t i = 0; i < kRequests; ++i) {
+    service->submit(std::make_shared<SingleRequest>(of_other, nullptr, nullptr, true), kNoRoom);
+  }
+  on_cpu.door.await(kInAll - kGpus * kOnGpu);
+  EXPECT_EQ(on_gpus.door.comers(), kGpus * kOnGpu);
+  EXPECT_EQ(on_cpu.door.comers(), kInAll - kGpus * kOnGpu);
+  EXPECT_EQ(service->statistics().running, kInAll);
+  EXPECT_FALSE(service->run_here(single(byte)));
+  on_gpus.door.open();
+  on_cpu.door.open();
+  EXPECT_TRUE(service->close(true));
+  EXPECT_EQ(service->statistics().computed, 2 * kRequests);
+}
+
 TEST(ServiceQueue, ComputesSeveralBatchesAtTheSameTime) {
   Watch watch(false);
   const auto service = make_service(watch, limits(3));

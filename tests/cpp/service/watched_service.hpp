@@ -45,6 +45,11 @@ class Door {
     changed_.notify_all();
     changed_.wait(lock, [this] { return open_; });
   }
+  /// The threads that have come to it.
+  std::size_t comers() {
+    const std::scoped_lock lock(mutex_);
+    return comers_;
+  }
   /// Wait until so many threads have come to it.
   void await(std::size_t comers) {
     std::unique_lock lock(mutex_);
@@ -66,6 +71,7 @@ struct Watch {
   std::vector<std::size_t> batches;  ///< their sizes
   std::thread::id thread;            ///< of the last one
   mm_status failure = MM_OK;
+  unsigned gpus = 0;
 };
 
 /// The result is the byte of the input plus the key; key 99 does not exist.
@@ -73,6 +79,7 @@ class AddKey final : public service::Operation {
  public:
   explicit AddKey(Watch& watch) : watch_(watch) {}
   [[nodiscard]] std::size_t output_bytes() const override { return 2; }
+  [[nodiscard]] unsigned gpus() const override { return watch_.gpus; }
   [[nodiscard]] mm_status run(BatchArrays& batch) const override {
     watch_.door.pass();
     const std::scoped_lock lock(watch_.mutex);
@@ -93,7 +100,7 @@ class AddKey final : public service::Operation {
 };
 
 inline Limits limits(std::size_t concurrent = 2, std::size_t max_queue = 100'000) {
-  return {milliseconds(1), 1000, max_queue, concurrent};
+  return {milliseconds(1), 1000, max_queue, concurrent, 0};
 }
 
 /// A service that ends with its scope, before what its operation watches.
