@@ -240,7 +240,7 @@ if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)
   add_test(NAME installed_package
            COMMAND "${CMAKE_COMMAND}" "-DBUILD=${CMAKE_CURRENT_BINARY_DIR}" "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}"
                    "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/installed_package" "-DGENERATOR=${CMAKE_GENERATOR}"
-                   "-DNVCC=${installed_nvcc}"
+                   "-DNVCC=${installed_nvcc}" "-DLIBCRYPTO=$<BOOL:${manymod_libcrypto}>"
                    -P "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_install.cmake")
   # Its header is that of an older version: it must not see this one's.
   add_executable(manymod_older_program tests/abi/older_program.c)
