@@ -74,9 +74,10 @@ else()
 endif()
 
 if(NVCC)
-  foreach(example IN ITEMS pminus1 kangaroo)
+  foreach(program IN ITEMS examples/device/pminus1 examples/device/kangaroo tests/cmake/device_guide)
+    get_filename_component(name "${program}" NAME)
     run("${NVCC}" -std=c++20 -arch=sm_90a -Werror all-warnings -cubin "-I${prefix}/include"
-        -o "${WORK}/${example}.cubin" "${SOURCE}/examples/device/${example}.cu")
+        -o "${WORK}/${name}.cubin" "${SOURCE}/${program}.cu")
   endforeach()
   foreach(standard IN ITEMS "" -DCMAKE_CUDA_STANDARD=20)
     if(standard AND CMAKE_VERSION VERSION_LESS 3.26)
