@@ -24,8 +24,7 @@ namespace {
 
 constexpr const char* kDescription =
     "Time calls that sign and verify, with hashing, padding, blinding and check; libcrypto checks samples. "
-    "The part "
-    "weights times constant-time powers with exponents of few and of many ones.";
+    "The part weights times constant-time powers with exponents of few and of many ones.";
 
 constexpr std::size_t kMessageBytes = 32;
 constexpr std::size_t kKeys = 16;  // of a ring with many
