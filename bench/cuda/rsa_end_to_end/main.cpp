@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../json.hpp"
+#include "../median.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "keys.hpp"
@@ -56,11 +57,6 @@ double seconds_of(const auto& call) {
   const auto start = std::chrono::steady_clock::now();
   call();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 /// Items in arrays, and one call on them.
