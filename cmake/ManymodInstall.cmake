@@ -5,8 +5,11 @@ include(ManymodDeviceHeaders)
 
 set(manymod_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/manymod")
 install(TARGETS manymod_device EXPORT manymod_device_targets)
-install(TARGETS manymod manymod_static EXPORT manymod_targets
-        RUNTIME COMPONENT library LIBRARY COMPONENT library ARCHIVE COMPONENT library)
+# Each library has a file of its own: programs with the shared one need nothing of what the static one links.
+foreach(library IN ITEMS manymod manymod_static)
+  install(TARGETS ${library} EXPORT ${library}_targets
+          RUNTIME COMPONENT library LIBRARY COMPONENT library ARCHIVE COMPONENT library)
+endforeach()
 install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library
         PATTERN device EXCLUDE)
 foreach(header IN LISTS manymod_device_headers)
@@ -14,15 +17,19 @@ foreach(header IN LISTS manymod_device_headers)
   get_filename_component(folder "${name}" DIRECTORY)
   install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}" COMPONENT library)
 endforeach()
-foreach(targets IN ITEMS manymod_device_targets manymod_targets)
+foreach(targets IN ITEMS manymod_device_targets manymod_targets manymod_static_targets)
   install(EXPORT ${targets} NAMESPACE manymod:: DESTINATION "${manymod_package_dir}" COMPONENT library)
 endforeach()
+# What the static library needs of the C++ runtime.
+set(manymod_cxx_runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER manymod_cxx_runtime INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|m)$")
+list(REMOVE_DUPLICATES manymod_cxx_runtime)
 configure_package_config_file(cmake/manymodConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/manymodConfig.cmake"
                               INSTALL_DESTINATION "${manymod_package_dir}")
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/manymodConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)
 
-# For pkg-config: the prefix as seen from the file's own folder, and what the static library needs of the C++ runtime.
+# For pkg-config: the prefix as seen from the file's own folder.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   set(manymod_pc_prefix "${CMAKE_INSTALL_PREFIX}")
 else()
@@ -36,10 +43,7 @@ foreach(folder IN ITEMS INCLUDEDIR LIBDIR)
     set(manymod_pc_${folder} "${CMAKE_INSTALL_${folder}}")
   endif()
 endforeach()
-set(manymod_pc_private ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
-list(FILTER manymod_pc_private INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|m)$")
-list(REMOVE_DUPLICATES manymod_pc_private)
-list(APPEND manymod_pc_private ${CMAKE_DL_LIBS})
+set(manymod_pc_private ${manymod_cxx_runtime} ${CMAKE_DL_LIBS})
 list(TRANSFORM manymod_pc_private PREPEND "-l")
 list(JOIN manymod_pc_private " " manymod_pc_private)
 configure_file(cmake/manymod.pc.in "${CMAKE_CURRENT_BINARY_DIR}/manymod.pc" @ONLY)

@@ -34,8 +34,10 @@ install(TARGETS manymod_provider LIBRARY DESTINATION "${MANYMOD_PROVIDER_MODULE_
 
 # Single operations with the provider and without.
 if(MANYMOD_BUILD_BENCH)
+  include(ManymodThirdParty)
+  manymod_need_cli11()
   add_executable(manymod-provider-single bench/provider/single.cpp)
   manymod_configure_target(manymod-provider-single)
-  target_link_libraries(manymod-provider-single PRIVATE OpenSSL::Crypto)
+  target_link_libraries(manymod-provider-single PRIVATE OpenSSL::Crypto CLI11::CLI11)
   set_target_properties(manymod-provider-single PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bench")
 endif()

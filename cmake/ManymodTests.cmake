@@ -84,6 +84,11 @@ foreach(name IN ITEMS libcuda.so.1 libnvidia-ml.so.1)
             "${CMAKE_CURRENT_BINARY_DIR}/fake_cuda/${name}"
     VERBATIM)
 endforeach()
+if(manymod_cuda_on AND TARGET example_gpu_arrays_c AND NOT MANYMOD_SANITIZE)
+  add_test(NAME example_gpu_arrays_on_fake_cuda COMMAND example_gpu_arrays_c)
+  set_tests_properties(example_gpu_arrays_on_fake_cuda PROPERTIES LABELS example TIMEOUT 120
+    ENVIRONMENT "LD_LIBRARY_PATH=${CMAKE_CURRENT_BINARY_DIR}/fake_cuda" FAIL_REGULAR_EXPRESSION "no CUDA device")
+endif()
 
 if(test_sources)
   include(ManymodTestHeaders)
@@ -240,7 +245,7 @@ if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)
   add_test(NAME installed_package
            COMMAND "${CMAKE_COMMAND}" "-DBUILD=${CMAKE_CURRENT_BINARY_DIR}" "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}"
                    "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/installed_package" "-DGENERATOR=${CMAKE_GENERATOR}"
-                   "-DNVCC=${installed_nvcc}"
+                   "-DNVCC=${installed_nvcc}" "-DLIBCRYPTO=$<BOOL:${manymod_libcrypto}>"
                    -P "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_install.cmake")
   # Its header is that of an older version: it must not see this one's.
   add_executable(manymod_older_program tests/abi/older_program.c)

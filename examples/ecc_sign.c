@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Public keys, signatures by ECDSA on P-256, their verification, and what becomes of a forged one. */
 #include <stdio.h>
-#include <string.h>
 
 #include "manymod/ecc.h"
 

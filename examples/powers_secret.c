@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a call of crypto_mb's mbx_exp_mb8 becomes: secret exponents and a modulus for each item, of any number
  * of items. The moduli are primes, so that x^n = x mod n. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "arch/instruction_rates.hpp"
 #include "core/cpu_features.hpp"
 #include "manymod/manymod.hpp"
+#include "random_limbs.hpp"
 
 namespace {
 
@@ -30,13 +30,6 @@ using Limbs = std::vector<std::uint64_t>;
 constexpr std::size_t kMostItems = 100'000;
 constexpr std::size_t kMostLimbs = (std::size_t{64} << 20) / 8 / 4;
 constexpr std::size_t kWidths[] = {64, 128, 256, 384, 512, 1024, 2048, 4096};
-
-Limbs random_limbs(std::size_t count) {
-  static std::mt19937_64 random(1);
-  Limbs limbs(count);
-  for (std::uint64_t& limb : limbs) limb = random();
-  return limbs;
-}
 
 struct Case {
   manymod::Op op;
@@ -60,7 +53,6 @@ struct Case {
 struct Arrays {
   std::size_t limbs, items;
   Limbs x, y, z, n, r;
-  std::vector<mm_status> status;
 
   explicit Arrays(const Case& c)
       : limbs(c.bits / 64),
@@ -97,6 +89,16 @@ struct Arrays {
   }
 };
 
+/// Whether this machine can run a variant: "auto", or one by its name.
+bool runs_here(std::string_view variant) {
+  for (std::size_t i = 0; i < mm_variant_count(); ++i) {
+    mm_variant_info info{};
+    info.struct_size = sizeof info;
+    if (mm_variant_get(i, &info) == MM_OK && variant == info.name) return info.usable != 0;
+  }
+  return variant == "auto";
+}
+
 double madd52_rate() {
   for (const manymod::InstructionLoop& loop : manymod::instruction_loops()) {
     const bool usable = (loop.needs & ~manymod::cpu_info().features) == 0;
@@ -125,7 +127,7 @@ void run(benchmark::State& state, const Case& c) {
   state.counters["percent_of_limit"] = benchmark::Counter(100 * items / limit, benchmark::Counter::kIsRate);
 }
 
-const bool registered = [] {
+[[maybe_unused]] const bool registered = [] {
   using manymod::Op;
   constexpr std::pair<Op, const char*> kOperations[] = {{Op::mulmod, "mulmod"}, {Op::sqrmod, "sqrmod"},
                                                         {Op::fmamod, "fmamod"}, {Op::addmod, "addmod"},
@@ -138,6 +140,7 @@ const bool registered = [] {
           variants.insert(variants.end(), {"scalar64.adx", "division52.avx512", "division52.avx2"});
         if (op == Op::mulmod && shared) variants.insert(variants.end(), {"ifma52.avx512", "radix29.avx2"});
         for (const std::string& variant : variants) {
+          if (!runs_here(variant)) continue;
           const Case c{op, name, shared, variant, bits};
           benchmark::RegisterBenchmark(c.title().c_str(), [c](benchmark::State& state) { run(state, c); });
         }

@@ -5,10 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "manymod/manymod.hpp"
+#include "random_limbs.hpp"
 
 namespace {
 
@@ -16,13 +16,6 @@ using Limbs = std::vector<std::uint64_t>;
 using manymod::Timing;
 
 const manymod::Placement kOneThread{{}, {}, 1};
-
-Limbs random_limbs(std::size_t count) {
-  static std::mt19937_64 random(1);
-  Limbs limbs(count);
-  for (std::uint64_t& limb : limbs) limb = random();
-  return limbs;
-}
 
 /// `limbs` limbs, top bit set, divisible by 2^twos and no higher power, twos < 64.
 Limbs modulus_of(std::size_t limbs, unsigned twos) {

@@ -15,18 +15,12 @@
 #include "modinv/safegcd.hpp"
 #include "modmul/division.hpp"
 #include "modmul/scalar64/montgomery.hpp"
+#include "random_limbs.hpp"
 
 namespace manymod {
 namespace {
 
 using Limbs = std::vector<Limb>;
-
-Limbs random_limbs(std::size_t count) {
-  static std::mt19937_64 random(7);
-  Limbs limbs(count);
-  for (Limb& limb : limbs) limb = random();
-  return limbs;
-}
 
 Limbs random_modulus(std::size_t limbs) {
   Limbs n = random_limbs(limbs);

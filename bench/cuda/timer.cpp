@@ -65,12 +65,6 @@ double nominal_mhz(cuda::Device& device) {
 
 }  // namespace
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 ClockMeter::ClockMeter(cuda::Device& device)
     : kernel_(clock_kernel(device)),
       nominal_mhz_(kernel_ ? 0 : nominal_mhz(device)),

@@ -10,6 +10,7 @@
 #include "gpu/buffer.hpp"
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/stream.hpp"
+#include "median.hpp"
 
 namespace manymod::bench {
 
@@ -25,8 +26,6 @@ struct Timing {
   double mhz = 0;  ///< median
   unsigned repetitions = 0;
 };
-
-double median_of(std::vector<double> values);
 
 /// Reads a multiprocessor's cycle counter and the device's nanosecond timer over a fraction of a millisecond.
 /// Its kernel is PTX, as the library has none of that kind; where the driver cannot compile it, the frequency

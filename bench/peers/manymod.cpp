@@ -3,22 +3,16 @@
 // by the Chinese remainder theorem (their recombination apart).
 #include "manymod/manymod.h"
 
+#include "manymod/calls.hpp"
+
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
+#include <string>
 
 #include "operands.hpp"
 
 namespace peers {
 namespace {
-
-struct PlanDeleter {
-  void operator()(mm_plan* plan) const { mm_plan_destroy(plan); }
-};
-
-void require(mm_status status) {
-  if (status != MM_OK) throw std::runtime_error(std::string("manymod: ") + mm_last_error());
-}
 
 /// A batch of powers on one thread; all items lie one after the other.
 class Powers {
@@ -34,7 +28,7 @@ class Powers {
     options.device = "cpu";
     options.threads = 1;
     mm_plan* plan = nullptr;
-    require(mm_plan_create(&options, &plan));
+    manymod::check(mm_plan_create(&options, &plan));
     plan_.reset(plan);
     result_.resize(items * words_);
   }
@@ -53,7 +47,7 @@ class Powers {
     call.y = {exponent_.data(), items_, words_, words_, nullptr};
     call.modulus = {modulus_.data(), items_, words_, words_, nullptr};
     call.result = {result_.data(), items_, words_, words_, nullptr};
-    require(mm_plan_run(plan_.get(), &call));
+    manymod::check(mm_plan_run(plan_.get(), &call));
   }
 
   [[nodiscard]] std::string variant() const { return mm_plan_variant_for(plan_.get(), items_); }
@@ -70,7 +64,7 @@ class Powers {
 
  private:
   std::size_t words_, items_, base_words_;
-  std::unique_ptr<mm_plan, PlanDeleter> plan_;
+  std::unique_ptr<mm_plan, Deleter<mm_plan_destroy>> plan_;
   Words base_, exponent_, modulus_, result_;
 };
 

@@ -3,9 +3,10 @@
 // result.
 #include "manymod/rsa.h"
 
+#include "manymod/calls.hpp"
+
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 
 #include "operands.hpp"
 
@@ -14,17 +15,6 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-void require(mm_status status) {
-  if (status != MM_OK) throw std::runtime_error(std::string("manymod: ") + mm_last_error());
-}
-
-template <auto Destroy>
-struct Deleter {
-  template <class T>
-  void operator()(T* pointer) const {
-    Destroy(pointer);
-  }
-};
 using Key = std::unique_ptr<mm_rsa_key, Deleter<mm_rsa_key_destroy>>;
 using Ring = std::unique_ptr<mm_rsa_ring, Deleter<mm_rsa_ring_destroy>>;
 
@@ -45,7 +35,7 @@ Key make_key(const Rsa& rsa) {
   numbers.dq = view(6);
   numbers.qinv = view(7);
   mm_rsa_key* key = nullptr;
-  require(mm_rsa_key_create(&numbers, &key));
+  manymod::check(mm_rsa_key_create(&numbers, &key));
   return Key(key);
 }
 
@@ -72,7 +62,7 @@ class Signatures {
     options.device = "cpu";
     options.threads = 1;
     mm_rsa_ring* ring = nullptr;
-    require(mm_rsa_ring_create(&options, pointers.data(), pointers.size(), &ring));
+    manymod::check(mm_rsa_ring_create(&options, pointers.data(), pointers.size(), &ring));
     ring_.reset(ring);
     padding_.scheme = scheme;
     padding_.hash = MM_SHA256;
@@ -82,7 +72,7 @@ class Signatures {
   void sign() {
     mm_rsa_call call = call_of(MM_RSA_SIGN);
     call.output = {signatures_.data(), key_.size(), bytes_, nullptr};
-    require(mm_rsa_run(ring_.get(), &call));
+    manymod::check(mm_rsa_run(ring_.get(), &call));
   }
 
   /// Of the signatures made last.
@@ -92,7 +82,7 @@ class Signatures {
     call.signature.data = signatures_.data();
     call.signature.size = bytes_;
     call.valid = valid_.data();
-    require(mm_rsa_run(ring_.get(), &call));
+    manymod::check(mm_rsa_run(ring_.get(), &call));
   }
 
   [[nodiscard]] std::string variant(bool private_operation) const {

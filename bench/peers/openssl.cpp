@@ -17,13 +17,6 @@
 namespace peers {
 namespace {
 
-template <auto Free>
-struct Deleter {
-  template <class T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
 template <class T, auto Free>
 using Owned = std::unique_ptr<T, Deleter<Free>>;
 using Number = Owned<BIGNUM, BN_clear_free>;

@@ -10,6 +10,7 @@ namespace peers {
 namespace {
 
 constexpr unsigned kWordBits = 64, kNibbles = 16;
+constexpr unsigned kLeastRsaBits = 1024;  // message_of() needs 800
 
 Words from_hex(const std::string& text, unsigned bits) {
   Words words((bits + kWordBits - 1) / kWordBits);
@@ -51,6 +52,7 @@ std::vector<Operands> read_operands(std::istream& input) {
       Power& power = operands.powers.emplace_back();
       for (Words* words : {&power.base, &power.exponent, &power.modulus}) *words = number(bits);
     } else if (kind == "rsa") {
+      if (bits < kLeastRsaBits) throw std::invalid_argument("RSA keys have at least 1024 bits: " + text);
       Rsa& rsa = operands.rsa.emplace_back();
       for (Words* words : {&rsa.input, &rsa.n, &rsa.e, &rsa.d}) *words = number(bits);
       for (Words* words : {&rsa.p, &rsa.q, &rsa.dp, &rsa.dq, &rsa.qinv}) *words = number(bits / 2);

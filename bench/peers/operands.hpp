@@ -11,6 +11,15 @@
 
 namespace peers {
 
+/// For std::unique_ptr to objects of C libraries.
+template <auto Free>
+struct Deleter {
+  template <class T>
+  void operator()(T* pointer) const {
+    Free(pointer);
+  }
+};
+
 /// A number of a fixed width, least significant word first.
 using Words = std::vector<std::uint64_t>;
 
@@ -44,7 +53,8 @@ struct Case {
 };
 
 /// Reads lines "power BITS BASE EXPONENT MODULUS" and "rsa BITS INPUT N E D P Q DP DQ QINV", numbers in
-/// hexadecimal; widths in the order of their first appearance. Throws std::invalid_argument.
+/// hexadecimal; widths in the order of their first appearance, multiples of 128, of RSA at least 1024.
+/// @throws std::invalid_argument
 std::vector<Operands> read_operands(std::istream& input);
 
 std::string to_hex(const Words& words);

@@ -308,12 +308,12 @@ def mark(row: dict[str, Any]) -> str:
 def main() -> None:
     """Parse, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("driver")
+    parser.add_argument("driver", help="the program manymod_peers")
     parser.add_argument("--bits", default=WIDTHS, type=numbers, help="widths of modular powers")
     parser.add_argument("--rsa", default=RSA_WIDTHS, type=numbers, help="widths of RSA keys")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="file to write the report to")
     parser.add_argument("--note", default="", help="said in the report, such as a peer's compiler")
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter samples")
     options = parser.parse_args()
     seconds, repetitions = (0.01, 3) if options.quick else (0.1, 9)
     report = {

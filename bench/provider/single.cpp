@@ -17,6 +17,7 @@
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -235,14 +236,18 @@ void measure(const std::string& kind, const char* module, double seconds) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count < 2 || count > 3) {
-    std::fprintf(stderr, "usage: manymod-provider-single MODULE [seconds]\n");
-    return 2;
-  }
+  CLI::App command("Time single operations of libcrypto with the default provider and with manymod's.");
+  std::string module;
+  double seconds = 0.5;
+  command.add_option("module", module, "manymod.so")->required()->check(CLI::ExistingFile);
+  command.add_option("seconds", seconds, "Time of each operation and side")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  CLI11_PARSE(command, count, arguments);
   try {
     for (const char* kind :
          {"RSA-2048", "RSA-3072", "RSA-4096", "P-256", "P-384", "P-521", "ED25519", "X25519"}) {
-      measure(kind, arguments[1], count == 3 ? std::strtod(arguments[2], nullptr) : 0.5);
+      measure(kind, module.c_str(), seconds);
     }
     return 0;
   } catch (const std::exception& error) {

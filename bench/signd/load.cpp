@@ -13,6 +13,7 @@
 // to the answer, and the processor times of this program and of the daemon for each request.
 #include <sys/resource.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -21,11 +22,11 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "client/client.hpp"
+#include "signd/scheme.hpp"
 
 namespace {
 
@@ -40,15 +41,7 @@ struct Plan {
   double seconds = 5;
 };
 
-Scheme scheme_of(std::string_view name) {
-  if (name == "sign_pss") return {Operation::sign_pss, MM_SHA256};
-  if (name == "sign_pkcs1") return {Operation::sign_pkcs1, MM_SHA256};
-  if (name == "sign_ecdsa") return {Operation::sign_ecdsa, MM_SHA256};
-  if (name == "sign_eddsa") return {Operation::sign_eddsa};
-  throw std::runtime_error("there is no operation " + std::string(name));
-}
-
-Settings settings_of(const char* address) {
+Settings settings_of(const std::string& address) {
   const auto file = [](const char* variable) {
     const char* const value = std::getenv(variable);
     return std::string(value == nullptr ? "" : value);
@@ -174,16 +167,25 @@ void run(const Plan& plan) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count < 4 || count > 7) {
-    std::fprintf(stderr,
-                 "usage: manymod-signd-load ADDRESS KEY OPERATION [clients [outstanding [seconds]]]\n");
-    return 2;
-  }
+  CLI::App command("Load for manymod-signd, and what its clients get, as a line of JSON.");
+  std::string address, operation;
+  Plan plan;
+  command.add_option("address", address, "The daemon's socket, or tcp://host:port")->required();
+  command.add_option("key", plan.key, "Name of a key in the daemon's configuration")->required();
+  command.add_option("operation", operation, "What the clients ask for")
+      ->required()
+      ->check(CLI::IsMember(schemes()));
+  command.add_option("clients", plan.clients, "Clients, each with a connection")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("outstanding", plan.outstanding, "Requests that each client keeps outstanding")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("seconds", plan.seconds, "How long")->check(CLI::PositiveNumber)->capture_default_str();
+  CLI11_PARSE(command, count, arguments);
   try {
-    Plan plan{settings_of(arguments[1]), arguments[2], scheme_of(arguments[3])};
-    if (count > 4) plan.clients = std::strtoul(arguments[4], nullptr, 10);
-    if (count > 5) plan.outstanding = std::strtoul(arguments[5], nullptr, 10);
-    if (count > 6) plan.seconds = std::strtod(arguments[6], nullptr);
+    plan.settings = settings_of(address);
+    plan.scheme = schemes().at(operation);
     run(plan);
     return 0;
   } catch (const std::exception& error) {

@@ -6,25 +6,18 @@
 // PROGRAM is manymod-signd, CONFIGURATION its configuration with the socket ADDRESS and the key KEY (its
 // name); OPERATION sign_pss, sign_pkcs1, sign_ecdsa or sign_eddsa. Written is a line of JSON: the members of
 // Result in overload.hpp.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <stdexcept>
-#include <string_view>
+#include <string>
 
 #include "signd/overload.hpp"
+#include "signd/scheme.hpp"
 
 namespace {
 
 using namespace manymod::signd;
-
-Scheme scheme_of(std::string_view name) {
-  if (name == "sign_pss") return {Operation::sign_pss, MM_SHA256};
-  if (name == "sign_pkcs1") return {Operation::sign_pkcs1, MM_SHA256};
-  if (name == "sign_ecdsa") return {Operation::sign_ecdsa, MM_SHA256};
-  if (name == "sign_eddsa") return {Operation::sign_eddsa};
-  throw std::runtime_error("there is no operation " + std::string(name));
-}
 
 void print(const overload::Result& result) {
   const auto count = [](const char* name, std::uint64_t value) {
@@ -52,22 +45,28 @@ void print(const overload::Result& result) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count < 6 || count > 9) {
-    std::fprintf(stderr,
-                 "usage: manymod-signd-overload PROGRAM CONFIGURATION ADDRESS KEY OPERATION "
-                 "[factor [seconds [clients]]]\n");
-    return 2;
-  }
+  CLI::App command("More requests than manymod-signd can compute, then its death; a line of JSON.");
+  overload::Plan plan;
+  std::string operation;
+  command.add_option("program", plan.program, "manymod-signd")->required()->check(CLI::ExistingFile);
+  command.add_option("configuration", plan.configuration, "The daemon's configuration")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command.add_option("address", plan.settings.address, "The socket that it names")->required();
+  command.add_option("key", plan.key, "Name of a key that it names")->required();
+  command.add_option("operation", operation, "What the clients ask for")
+      ->required()
+      ->check(CLI::IsMember(schemes()));
+  command.add_option("factor", plan.factor, "How many times the daemon's capacity they ask for")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("seconds", plan.seconds, "How long")->check(CLI::PositiveNumber)->capture_default_str();
+  command.add_option("clients", plan.clients, "Clients, each with a connection")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  CLI11_PARSE(command, count, arguments);
   try {
-    overload::Plan plan;
-    plan.program = arguments[1];
-    plan.configuration = arguments[2];
-    plan.settings.address = arguments[3];
-    plan.key = arguments[4];
-    plan.scheme = scheme_of(arguments[5]);
-    if (count > 6) plan.factor = std::strtod(arguments[6], nullptr);
-    if (count > 7) plan.seconds = std::strtod(arguments[7], nullptr);
-    if (count > 8) plan.clients = std::strtoul(arguments[8], nullptr, 10);
+    plan.scheme = schemes().at(operation);
     print(overload::run(plan));
     return 0;
   } catch (const std::exception& error) {

@@ -50,6 +50,13 @@ inline void require(bool right, const char* message) {
   if (!right) throw Error(MM_ERR_ARGUMENT, message);
 }
 
+/// count * size, the length of an array of `count` items of `size` elements of `bytes` bytes each.
+/// @throws Error with MM_ERR_ARGUMENT if no array can be so large
+inline std::size_t length_of(std::size_t count, std::size_t size, std::size_t bytes) {
+  require(size == 0 || count <= PTRDIFF_MAX / bytes / size, "manymod: larger than any array can be");
+  return count * size;
+}
+
 }  // namespace detail
 
 /// Device, variant and threads as in mm_plan_options; an empty string is NULL there.
@@ -99,7 +106,8 @@ class CallOutcome {
     call.progress_user = &guard_;
   }
 
-  /// Hand out the item statuses of the call, which returned `status`.
+  /// Hand out the item statuses of the call, which returned `status`. Those of a call that was cancelled are
+  /// lost with its results, which the C ABI alone keeps.
   /// @throws the exception of the progress callback; Error unless `status` is MM_OK, or MM_ERR_ITEMS with
   /// `statuses`
   void finish(mm_status status, std::vector<mm_status>* statuses) const {
@@ -134,11 +142,13 @@ class BasicJob {
 
   /// Wait for the results; they can be taken once.
   /// @throws as the call itself would; Error with MM_ERR_ARGUMENT if they were taken before, and in a
-  /// callback of a job, after which wait() may be called again
+  /// callback of a job while this one runs, after which wait() may be called again
   auto wait(std::vector<mm_status>* statuses = nullptr) {
     require(state_ != nullptr, "manymod::Job: no call to wait for");
+    const mm_status waited = mm_job_wait(state_->job);
+    if (mm_job_ended(state_->job) == 0) check(waited);
+    // In a callback the job may have ended after the wait was refused: its outcome is asked for once more.
     const mm_status status = mm_job_wait(state_->job);
-    if (mm_job_ended(state_->job) == 0) check(status);
     const std::unique_ptr<State> state = std::move(state_);
     return state->call->finish(status, statuses);
   }

@@ -8,6 +8,9 @@
  *     auto keys = plan.public_keys(secrets);
  *     auto signatures = plan.sign(secrets, messages);
  *     std::vector<bool> good = plan.verify(keys, messages, signatures);
+ *
+ * What the classes lack is reached by get() and the functions of the C ABI: lists of curves and variants, the
+ * length of results, and progress of calls that are not asynchronous.
  */
 #ifndef MANYMOD_ECC_HPP
 #define MANYMOD_ECC_HPP
@@ -88,7 +91,11 @@ class Key {
   /// @param password of an encrypted key; a view with data() == nullptr means no password
   /// @param public_only as in mm_ecc_decode_options
   /// @throws Error with MM_ERR_KEY if there is no usable key in it, else as mm_ecc_key_decode
-  explicit Key(std::string_view encoded, std::string_view password = {}, bool public_only = false) {
+  explicit Key(std::string_view encoded, std::string_view password = {}, bool public_only = false)
+      : Key(wrapper::detail::bytes_of(encoded), password, public_only) {}
+  /// The same of bytes, as which DER is at hand.
+  explicit Key(std::span<const std::uint8_t> encoded, std::string_view password = {},
+               bool public_only = false) {
     mm_ecc_decode_options options{};
     options.struct_size = sizeof options;
     options.password = wrapper::detail::view_of(password);
@@ -104,8 +111,14 @@ class Key {
     check(mm_ecc_key_get_info(key_.get(), &info));
     return info;
   }
-  /// Its curve alone.
+  /// Its curve alone, which lives longer than the key.
   [[nodiscard]] Curve curve() const { return Curve(info().curve); }
+  /// A copy of its private number, as Operands::secrets take it; empty for a public key.
+  [[nodiscard]] Bytes secret() const { return wrapper::detail::copy_of(info().secret); }
+  /// A copy of its public key, as Operands::points take it.
+  [[nodiscard]] Bytes public_key() const { return wrapper::detail::copy_of(info().public_bytes); }
+  /// The key of the C ABI; it remains owned by this object.
+  [[nodiscard]] const mm_ecc_key* get() const noexcept { return key_.get(); }
 
  private:
   struct Destroy {
@@ -141,7 +154,7 @@ struct Options {
 namespace detail {
 
 using wrapper::detail::Items;
-using wrapper::detail::WipedBytes;
+using wrapper::detail::OutputRows;
 
 inline mm_bytes_view view_of_items(const Items& items) {
   mm_bytes_view view = items.view();
@@ -221,27 +234,18 @@ class BytesCall final : public OwnedCall {
   BytesCall(mm_ecc_op op, std::size_t count, const Operands& operands, const Options& options,
             std::size_t stride, Progress progress)
       : OwnedCall(op, count, operands, options, std::move(progress)),
-        stride_(stride),
-        sizes_(op == MM_ECC_SUM ? 1 : count),
-        data_(stride * sizes_.size()) {
-    call().output = {data_.data(), sizes_.size(), stride, sizes_.data()};
+        output_(op == MM_ECC_SUM ? 1 : count, stride) {
+    call().output = output_.result();
   }
 
   /// The results of the call, which returned `status`.
   std::vector<Bytes> finish(mm_status status, std::vector<mm_status>* statuses) {
     finish_items(status, statuses);
-    std::vector<Bytes> results(sizes_.size());
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-      const std::uint8_t* begin = data_.data() + i * stride_;
-      results[i].assign(begin, begin + sizes_[i]);
-    }
-    return results;
+    return output_.rows();
   }
 
  private:
-  std::size_t stride_;
-  std::vector<std::size_t> sizes_;
-  WipedBytes data_;
+  OutputRows output_;
 };
 
 /// A verification.

@@ -20,8 +20,9 @@ inline namespace wrapper {
 /// Owns `count` signed integers of `width` limbs each.
 class Batch {
  public:
-  /// `count` zeros of `width` limbs each.
-  Batch(std::size_t count, std::size_t width) : width_(width), limbs_(count * width), negative_(count) {}
+  /// `count` zeros of `width` limbs each. @throws Error with MM_ERR_ARGUMENT if no array can be so large
+  Batch(std::size_t count, std::size_t width)
+      : width_(width), limbs_(detail::length_of(count, width, sizeof(std::uint64_t))), negative_(count) {}
 
   /// Number of integers.
   [[nodiscard]] std::size_t size() const noexcept { return negative_.size(); }

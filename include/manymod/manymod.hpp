@@ -6,7 +6,9 @@
  *
  * Integers are little-endian 64-bit limbs, stored one item after the other. The functions powmod, mulmod, ..
  * create a plan, run one call and throw Error if any item has no result. Plan and FixedBase keep their
- * precomputed data and can report a status per item.
+ * precomputed data and can report a status per item. What these classes lack is reached by get() and
+ * the functions of the C ABI, which are all declared here: arrays in GPU memory, what a cancelled call has
+ * computed, the lists of variants and devices, and tuning tables.
  *
  *     std::vector<std::uint64_t> base{2}, exponent{10}, modulus{1000};
  *     auto r = manymod::powmod({base, 1}, {exponent, 1}, {modulus, 1});  // r[0][0] == 24
@@ -18,6 +20,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,8 +55,10 @@ enum class ModulusKind { each = MM_MODULUS_EACH, shared = MM_MODULUS_SHARED };
 /// Operands of one call, as in mm_call.
 struct Operands {
   View x, y, modulus;
-  std::size_t count = 0;  ///< items; 0: as many as the largest operand has
-  std::size_t terms = 0;  ///< operations with terms: terms of each item; `count` must then be set
+  /// Items. Not set: as many as the operands have, where one integer serves any number of items, and none.
+  /// It must be set for operations with terms.
+  std::optional<std::size_t> count{};
+  std::size_t terms = 0;  ///< operations with terms: terms of each item
   View z{};               ///< fmamod only
 };
 
@@ -101,11 +106,19 @@ Batch run_call(Run&& run, const Operands& operands, std::size_t count, std::size
   return call.finish(run(call.get()), statuses);
 }
 
-/// Number of items of a call on a plan.
-inline std::size_t count_of(const Operands& operands) {
-  return operands.count != 0
-             ? operands.count
-             : std::max({operands.x.size(), operands.y.size(), operands.z.size(), operands.modulus.size()});
+/// Number of items of a call on a plan for `op`.
+inline std::size_t count_of(Op op, const Operands& operands) {
+  if (operands.count) return *operands.count;
+  const bool has_terms = op == Op::multi_powmod || op == Op::summod || op == Op::prodmod || op == Op::dotmod;
+  require(!has_terms, "manymod::Plan: operations with terms need Operands::count");
+  std::size_t most = 0;
+  bool one_is_empty = false;
+  for (const View* view : {&operands.x, &operands.y, &operands.z, &operands.modulus}) {
+    if (view->width() == 0) continue;  // it is not given
+    most = std::max(most, view->size());
+    one_is_empty = one_is_empty || view->size() == 0;
+  }
+  return one_is_empty && most == 1 ? 0 : most;
 }
 
 }  // namespace detail
@@ -121,7 +134,8 @@ class Plan {
   /// A plan for `op` and moduli of up to `modulus_bits` bits; `kind`, `timing` and `placement` as in
   /// mm_plan_options. @throws Error as mm_plan_create
   Plan(Op op, std::size_t modulus_bits, ModulusKind kind = ModulusKind::each, Timing timing = Timing::public_,
-       const Placement& placement = {}) {
+       const Placement& placement = {})
+      : op_(op) {
     mm_plan_options options{};
     options.struct_size = sizeof options;
     options.op = static_cast<mm_op>(op);
@@ -143,7 +157,7 @@ class Plan {
   Batch run(const Operands& operands, std::vector<mm_status>* statuses = nullptr,
             const Progress& progress = {}) {
     return detail::run_call([this](const mm_call* call) { return mm_plan_run(plan_.get(), call); }, operands,
-                            detail::count_of(operands), operands.modulus.width(), statuses, progress);
+                            detail::count_of(op_, operands), operands.modulus.width(), statuses, progress);
   }
 
   /// The same `operands` as an asynchronous call. `progress` is called on the job's thread. @throws Error as
@@ -152,7 +166,7 @@ class Plan {
     return {[this](const mm_call* call, mm_done_fn done, void* user, mm_job** job) {
               return mm_plan_submit(plan_.get(), call, done, user, job);
             },
-            std::make_shared<detail::OwnedCall>(operands, detail::count_of(operands),
+            std::make_shared<detail::OwnedCall>(operands, detail::count_of(op_, operands),
                                                 operands.modulus.width(), progress)};
   }
 
@@ -165,11 +179,14 @@ class Plan {
   [[nodiscard]] std::string variant_for(std::size_t items) const {
     return mm_plan_variant_for(plan_.get(), items);
   }
+  /// The plan of the C ABI; it remains owned by this object.
+  [[nodiscard]] mm_plan* get() const noexcept { return plan_.get(); }
 
  private:
   struct Destroy {
     void operator()(mm_plan* plan) const { mm_plan_destroy(plan); }
   };
+  Op op_;
   std::unique_ptr<mm_plan, Destroy> plan_;
 };
 
@@ -230,6 +247,8 @@ class FixedBase {
   [[nodiscard]] std::string variant_for(std::size_t exponents) const {
     return mm_fixed_base_variant_for(fixed_base_.get(), exponents);
   }
+  /// The object of the C ABI; it remains owned by this object.
+  [[nodiscard]] mm_fixed_base* get() const noexcept { return fixed_base_.get(); }
 
  private:
   struct Destroy {
@@ -296,12 +315,12 @@ inline Batch sqrmod_sec(const View& x, const View& n, const Placement& placement
 /// x * y + z mod n
 inline Batch fmamod(const View& x, const View& y, const View& z, const View& n,
                     const Placement& placement = {}) {
-  return detail::run_once(Op::fmamod, {x, y, n, 0, 0, z}, Timing::public_, placement);
+  return detail::run_once(Op::fmamod, {x, y, n, {}, 0, z}, Timing::public_, placement);
 }
 /// x * y + z mod n, constant-time (MM_TIMING_SECRET); odd moduli only
 inline Batch fmamod_sec(const View& x, const View& y, const View& z, const View& n,
                         const Placement& placement = {}) {
-  return detail::run_once(Op::fmamod, {x, y, n, 0, 0, z}, Timing::secret, placement);
+  return detail::run_once(Op::fmamod, {x, y, n, {}, 0, z}, Timing::secret, placement);
 }
 /// base^exponent mod n, exponents of any sign
 inline Batch powmod(const View& base, const View& exponent, const View& n, const Placement& placement = {}) {

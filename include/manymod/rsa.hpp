@@ -7,6 +7,9 @@
  *     manymod::rsa::Ring ring({manymod::rsa::Key::decode(pem)});
  *     auto signatures = ring.sign(messages, manymod::rsa::pss(MM_SHA256));
  *     std::vector<bool> good = ring.verify(messages, signatures, manymod::rsa::pss(MM_SHA256));
+ *
+ * What the classes lack is reached by get() and the functions of the C ABI: public numbers of keys, names of
+ * variants, which items were recomputed, and progress of calls that are not asynchronous.
  */
 #ifndef MANYMOD_RSA_HPP
 #define MANYMOD_RSA_HPP
@@ -35,8 +38,8 @@ using wrapper::Bytes;
 namespace detail {
 
 using wrapper::detail::Items;
+using wrapper::detail::OutputRows;
 using wrapper::detail::view_of;
-using wrapper::detail::WipedBytes;
 
 /// An mm_rsa_call without its output, and the arrays that it needs. It cannot be moved, as the call points
 /// into it.
@@ -80,28 +83,18 @@ class BytesCall final : public OwnedCall {
  public:
   BytesCall(mm_rsa_op op, const mm_rsa_padding& padding, std::span<const Bytes> items,
             std::span<const std::uint32_t> key_indices, std::size_t stride, Progress progress)
-      : OwnedCall(op, padding, items, key_indices, std::move(progress)),
-        stride_(stride),
-        data_(stride * items.size()),
-        sizes_(items.size()) {
-    call().output = {data_.data(), items.size(), stride, sizes_.data()};
+      : OwnedCall(op, padding, items, key_indices, std::move(progress)), output_(items.size(), stride) {
+    call().output = output_.result();
   }
 
   /// The results of the call, which returned `status`.
   std::vector<Bytes> finish(mm_status status, std::vector<mm_status>* statuses) {
     finish_items(status, statuses);
-    std::vector<Bytes> results(sizes_.size());
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-      const std::uint8_t* begin = data_.data() + i * stride_;
-      results[i].assign(begin, begin + sizes_[i]);
-    }
-    return results;
+    return output_.rows();
   }
 
  private:
-  std::size_t stride_;
-  WipedBytes data_;
-  std::vector<std::size_t> sizes_;
+  OutputRows output_;
 };
 
 /// A verification.
@@ -203,6 +196,12 @@ class Key {
   /// @throws Error with MM_ERR_KEY if there is no usable key in it, else as mm_rsa_key_decode
   static Key decode(std::string_view encoded, std::string_view password = {}, unsigned checks = 0,
                     std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS,
+                    mm_rsa_key_kind kind = MM_RSA_KEY_ANY) {
+    return decode(wrapper::detail::bytes_of(encoded), password, checks, max_exponent_bits, kind);
+  }
+  /// The same of bytes, as which DER is at hand.
+  static Key decode(std::span<const std::uint8_t> encoded, std::string_view password = {},
+                    unsigned checks = 0, std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS,
                     mm_rsa_key_kind kind = MM_RSA_KEY_ANY) {
     mm_rsa_decode_options options{};
     options.struct_size = sizeof options;

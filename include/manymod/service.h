@@ -122,7 +122,8 @@ typedef struct mm_answer {
   const char* message; /**< for MM_ERR_*: what mm_last_error() said, else "" */
 } mm_answer;
 
-/** Called once with the answer to a request, on any thread, before mm_service_submit returns or later. */
+/** Called once with the answer to a request, on any thread, before mm_service_submit returns or later. A C++
+ * exception thrown by it is discarded. */
 typedef void (*mm_answer_fn)(const mm_answer* answer, void* user);
 
 /** What a caller holds of a request, or of an array of requests, to wait for it and to cancel it. */

@@ -8,6 +8,9 @@
  *     manymod::Service service;
  *     std::size_t sign = service.add(ring, MM_RSA_SIGN, manymod::rsa::pss(MM_SHA256));
  *     manymod::Bytes signature = service.call(sign, message);  // on any of many threads
+ *
+ * Callbacks, tickets, which cancel what has not begun, and arrays of requests are reached by get() and the
+ * functions of the C ABI, mm_service_submit and mm_service_submit_many.
  */
 #ifndef MANYMOD_SERVICE_HPP
 #define MANYMOD_SERVICE_HPP
@@ -30,6 +33,36 @@
 namespace manymod {
 inline namespace wrapper {
 
+namespace detail {
+
+/// A duration for the C ABI, where a negative one would be a very long one.
+inline std::uint64_t nanoseconds_of(std::chrono::nanoseconds duration) {
+  require(duration.count() >= 0, "manymod::Service: a duration is negative");
+  return static_cast<std::uint64_t>(duration.count());
+}
+
+/// The status of an answer or of a call, unless it is MM_OK, with `message` if there is one.
+inline void check_answer(mm_status status, const char* message) {
+  if (status != MM_OK) throw Error(status, *message != 0 ? message : mm_status_message(status));
+}
+
+inline void take(const mm_answer& answer, std::promise<Bytes>& promise) {
+  check_answer(answer.status, answer.message);
+  promise.set_value(copy_of(answer.output));
+}
+
+/// Signatures that cannot be are not valid; they have a status besides.
+inline bool is_verdict(mm_status status) {
+  return status == MM_OK || status == MM_ITEM_RSA_SIGNATURE_LENGTH || status == MM_ITEM_ECC_SIGNATURE;
+}
+
+inline void take(const mm_answer& answer, std::promise<bool>& promise) {
+  if (!is_verdict(answer.status)) check_answer(answer.status, answer.message);
+  promise.set_value(answer.valid != 0);
+}
+
+}  // namespace detail
+
 /// How a service gathers requests; 0 stands for the defaults of mm_service_options.
 struct ServiceOptions {
   std::chrono::nanoseconds deadline{0};
@@ -37,7 +70,7 @@ struct ServiceOptions {
   unsigned max_concurrent = 0;
 };
 
-/// How long a request may wait.
+/// How long a request may wait. Negative durations are refused, by Error with MM_ERR_ARGUMENT.
 struct Patience {
   std::chrono::nanoseconds timeout{0};                           ///< until it begins; 0: for ever
   std::chrono::nanoseconds room = std::chrono::hours(24 * 365);  ///< for room in a full queue
@@ -50,7 +83,7 @@ class Service {
   explicit Service(const ServiceOptions& chosen = {}) {
     mm_service_options options{};
     options.struct_size = sizeof options;
-    options.deadline_ns = static_cast<std::uint64_t>(chosen.deadline.count());
+    options.deadline_ns = detail::nanoseconds_of(chosen.deadline);
     options.max_batch = chosen.max_batch;
     options.max_queue = chosen.max_queue;
     options.max_concurrent = chosen.max_concurrent;
@@ -78,12 +111,14 @@ class Service {
   /// mm_service_submit; the future throws Error for other statuses of the answer than MM_OK
   std::future<Bytes> submit(std::size_t operation, std::span<const std::uint8_t> input, std::uint32_t key = 0,
                             const Patience& patience = {}) {
-    auto promise = std::make_unique<std::promise<Bytes>>();
-    std::future<Bytes> future = promise->get_future();
-    const mm_service_request request = request_of(operation, input, {}, key, patience);
-    check(mm_service_submit(service_.get(), &request, &fulfil, promise.get(), nullptr));
-    static_cast<void>(promise.release());  // fulfil() deletes it
-    return future;
+    return ask<Bytes>(request_of(operation, input, {}, key, patience));
+  }
+  /// Ask whether `signature` of `input` by key number `key` is valid, by an `operation` that verifies, with
+  /// `patience`. @throws Error as mm_service_submit; the future throws Error as verify()
+  std::future<bool> submit_verify(std::size_t operation, std::span<const std::uint8_t> input,
+                                  std::span<const std::uint8_t> signature, std::uint32_t key = 0,
+                                  const Patience& patience = {}) {
+    return ask<bool>(request_of(operation, input, signature, key, patience));
   }
 
   /// Wait for the result of `operation` on `input` by key number `key`, at most `room` bytes, with
@@ -105,8 +140,7 @@ class Service {
     const mm_service_request request = request_of(operation, input, signature, key, patience);
     mm_answer answer{};
     const mm_status status = mm_service_call(service_.get(), &request, nullptr, 0, &answer);
-    const bool malformed = status == MM_ITEM_RSA_SIGNATURE_LENGTH || status == MM_ITEM_ECC_SIGNATURE;
-    if (!malformed) check(status);
+    if (!detail::is_verdict(status)) check(status);
     return answer.valid != 0;
   }
 
@@ -143,19 +177,25 @@ class Service {
     request.key = key;
     request.input = {input.data(), input.size()};
     request.signature = {signature.data(), signature.size()};
-    request.timeout_ns = static_cast<std::uint64_t>(patience.timeout.count());
-    request.room_ns = static_cast<std::uint64_t>(patience.room.count());
+    request.timeout_ns = detail::nanoseconds_of(patience.timeout);
+    request.room_ns = detail::nanoseconds_of(patience.room);
     return request;
   }
 
+  template <class Result>
+  std::future<Result> ask(const mm_service_request& request) {
+    auto promise = std::make_unique<std::promise<Result>>();
+    std::future<Result> future = promise->get_future();
+    check(mm_service_submit(service_.get(), &request, &fulfil<Result>, promise.get(), nullptr));
+    static_cast<void>(promise.release());  // fulfil() deletes it
+    return future;
+  }
+
+  template <class Result>
   static void fulfil(const mm_answer* answer, void* user) {
-    const std::unique_ptr<std::promise<Bytes>> promise(static_cast<std::promise<Bytes>*>(user));
+    const std::unique_ptr<std::promise<Result>> promise(static_cast<std::promise<Result>*>(user));
     try {
-      if (answer->status != MM_OK) {
-        const bool told = *answer->message != 0;
-        throw Error(answer->status, told ? answer->message : mm_status_message(answer->status));
-      }
-      promise->set_value(Bytes(answer->output.data, answer->output.data + answer->output.size));
+      detail::take(*answer, *promise);
     } catch (...) {
       promise->set_exception(std::current_exception());
     }

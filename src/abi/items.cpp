@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/items.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -11,7 +12,21 @@ namespace manymod {
 
 std::vector<std::uint32_t> copied_indices(const std::uint32_t* indices, std::size_t count) {
   if (indices == nullptr) return {};
+  require_possible(extent_of(count, sizeof *indices, sizeof *indices), "the array of indices");
   return {indices, indices + count};
+}
+
+std::size_t extent_of(std::size_t count, std::size_t stride, std::size_t size) {
+  if (count == 0) return 0;
+  std::size_t bytes = 0;
+  const bool overflows =
+      __builtin_mul_overflow(count - 1, stride, &bytes) || __builtin_add_overflow(bytes, size, &bytes);
+  return overflows ? SIZE_MAX : bytes;
+}
+
+void require_possible(std::size_t bytes, const std::string& name) {
+  if (bytes <= PTRDIFF_MAX) return;
+  throw StatusError(MM_ERR_ARGUMENT, name + " is larger than any array can be");
 }
 
 bool overlap(ByteSpan a, ByteSpan b) {
@@ -43,6 +58,7 @@ void ItemsIn::take_pointers(const mm_bytes_view& view, const std::string& name) 
     if (item.data == nullptr && item.size != 0) {
       throw StatusError(MM_ERR_NULL, name + ".items[" + std::to_string(i) + "].data is NULL");
     }
+    if (item.size > PTRDIFF_MAX) require_possible(item.size, name + ".items[" + std::to_string(i) + "]");
     places_.emplace_back(item.data, item.size);
   }
 }
@@ -71,6 +87,7 @@ void ItemsIn::take_array(const mm_bytes_view& view, const std::string& name) {
                                            ", less than its size " + std::to_string(size_));
   }
   if (data_ == nullptr && size_ != 0) throw StatusError(MM_ERR_NULL, name + ".data is NULL");
+  require_possible(extent_of(count_, stride_, size_), name);
 }
 
 std::optional<ByteRows> ItemsIn::rows() const {
@@ -80,8 +97,7 @@ std::optional<ByteRows> ItemsIn::rows() const {
 }
 
 bool ItemsIn::overlap(ByteSpan bytes) const {
-  if (places_.empty() && count_ != 0 && !manymod::overlap({data_, (count_ - 1) * stride_ + size_}, bytes))
-    return false;
+  if (places_.empty() && !manymod::overlap({data_, extent_of(count_, stride_, size_)}, bytes)) return false;
   for (std::size_t i = 0; i < count_; ++i) {
     if (manymod::overlap((*this)[i], bytes)) return true;
   }

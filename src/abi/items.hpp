@@ -22,9 +22,18 @@ struct ByteRows {
 };
 
 /// A copy of a call's indices of keys or curves, one for each item; empty if null: index 0 for all.
+/// @throws StatusError MM_ERR_ARGUMENT if no array can have so many
 std::vector<std::uint32_t> copied_indices(const std::uint32_t* indices, std::size_t count);
 
-/// Whether two arrays have bytes in common.
+/// Bytes from the first to the end of the last of `count` rows of `size` bytes, `stride` bytes apart;
+/// SIZE_MAX if they are more than a size can hold.
+std::size_t extent_of(std::size_t count, std::size_t stride, std::size_t size);
+
+/// @throws StatusError MM_ERR_ARGUMENT if no array can have so many bytes: differences of pointers into it
+/// would overflow
+void require_possible(std::size_t bytes, const std::string& name);
+
+/// Whether two arrays have bytes in common. Their sizes must be possible.
 bool overlap(ByteSpan a, ByteSpan b);
 
 /// A checked mm_bytes_view. Pointers, sizes and offsets are copied before they are checked, since other

@@ -10,6 +10,7 @@ namespace manymod {
 
 void WrittenRanges::add(const char* name, const void* data, std::size_t size) {
   if (data == nullptr) return;
+  require_possible(size, name);
   const ByteSpan bytes(static_cast<const std::uint8_t*>(data), size);
   for (const ItemsIn* input : inputs_) {
     if (input->overlap(bytes)) throw StatusError(MM_ERR_OVERLAP, std::string(name) + " overlaps an input");

@@ -22,7 +22,8 @@ class WrittenRanges {
   }
 
   /// An array of `size` bytes; null: none.
-  /// @throws StatusError MM_ERR_OVERLAP if it overlaps an input or what was added before
+  /// @throws StatusError MM_ERR_OVERLAP if it overlaps an input or what was added before; MM_ERR_ARGUMENT if
+  /// no array can be so large
   void add(const char* name, const void* data, std::size_t size);
 
  private:

@@ -240,12 +240,9 @@ void check_output(const Plan& plan, CheckedCall& checked, WrittenRanges& written
     reject("output.stride is " + std::to_string(output.stride) + ", less than the " +
            std::to_string(checked.row_bytes) + " bytes of a result");
   }
-  if (checked.rows > SIZE_MAX / std::max<std::size_t>(1, output.stride)) {
-    reject("count times output.stride overflows");
-  }
-  const std::size_t bytes = (checked.rows - 1) * output.stride + checked.row_bytes;
-  written.add("output", output.data, bytes);
-  written.add("output.sizes", output.sizes, checked.rows * sizeof *output.sizes);
+  written.add("output", output.data, extent_of(checked.rows, output.stride, checked.row_bytes));
+  written.add("output.sizes", output.sizes,
+              extent_of(checked.rows, sizeof *output.sizes, sizeof *output.sizes));
 }
 
 void check_verdicts(const CheckedCall& checked, WrittenRanges& written) {

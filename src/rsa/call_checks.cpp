@@ -103,11 +103,10 @@ std::size_t check_output(const Ring& ring, const CheckedCall& checked, WrittenRa
     reject("output.stride is " + std::to_string(output.stride) + ", less than the " +
            std::to_string(longest) + " bytes of a modulus");
   }
-  if (call.count > SIZE_MAX / std::max<std::size_t>(1, output.stride))
-    reject("count times output.stride overflows");
   const std::size_t row_bytes = longest != 0 ? longest : std::min(output.stride, ring.max_modulus_bytes());
-  written.add("output", output.data, (call.count - 1) * output.stride + row_bytes);
-  written.add("output.sizes", output.sizes, call.count * sizeof *output.sizes);
+  written.add("output", output.data, extent_of(call.count, output.stride, row_bytes));
+  written.add("output.sizes", output.sizes,
+              extent_of(call.count, sizeof *output.sizes, sizeof *output.sizes));
   return row_bytes;
 }
 

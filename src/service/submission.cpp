@@ -124,13 +124,12 @@ void RequestArray::check_output(std::size_t row_bytes, WrittenRanges& written) c
     throw StatusError(MM_ERR_ARGUMENT, "output.count is " + std::to_string(output.count) + ", expected " +
                                            std::to_string(count()));
   }
-  if (output.stride < row_bytes || count() > SIZE_MAX / output.stride) {
+  if (output.stride < row_bytes) {
     throw StatusError(MM_ERR_ARGUMENT, "output.stride is " + std::to_string(output.stride) +
-                                           ", expected at least " + std::to_string(row_bytes) +
-                                           " and a product with output.count that a size can hold");
+                                           ", expected at least " + std::to_string(row_bytes));
   }
-  written.add("output", output.data, (count() - 1) * output.stride + row_bytes);
-  written.add("output.sizes", output.sizes, count() * sizeof *output.sizes);
+  written.add("output", output.data, extent_of(count(), output.stride, row_bytes));
+  written.add("output.sizes", output.sizes, extent_of(count(), sizeof *output.sizes, sizeof *output.sizes));
 }
 
 Operands RequestArray::operands(std::size_t request) const {

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <map>
+#include <string>
 
 #include "daemon/support.hpp"
 
@@ -65,6 +67,28 @@ class SigndService : public testing::Test {
   std::unique_ptr<RunningDaemon> daemon_;
   std::unique_ptr<Client> client_;
 };
+
+/// docs/signd.md shows it.
+std::map<std::string, Bytes> signed_by_every_key(const std::string& address, const Bytes& digest) {
+  std::map<std::string, Bytes> signatures;
+  Client client({.address = address});  // such as /run/manymod/signd.sock
+  for (const KeyInfo& key : client.keys()) {
+    if ((key.operations & bit_of(Operation::sign_pss)) == 0) continue;
+    const Answer answer =
+        client.call({.key = key.id, .scheme = {Operation::sign_pss, MM_SHA256}, .input = digest});
+    if (answer.status == Status::ok) signatures[key.name] = answer.output;
+  }
+  return signatures;
+}
+
+TEST_F(SigndService, EveryKeyOfRsaSigns) {
+  static_cast<void>(client());
+  const std::map<std::string, Bytes> signatures = signed_by_every_key(settings_of(folder_).address, kDigest);
+  EXPECT_EQ(signatures.size(), 2U);
+  for (const auto& [key, signature] : signatures) {
+    EXPECT_TRUE(verifies(key, RSA_PKCS1_PSS_PADDING, signature)) << key;
+  }
+}
 
 TEST_F(SigndService, SignsAsLibcryptoVerifies) {
   for (const char* key : {"rsa", "rsa2"}) {

@@ -160,15 +160,22 @@ def test_what_pages_say_of_gpus_on_the_fake_driver() -> None:
     assert re.search(r"^2 passed, 1 skipped", done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("page", WALKED, ids=name_of)
+PROGRAMS = [
+    path.read_text(encoding="utf-8")
+    for pattern in ("examples/**/*.c*", "tests/daemon/*.cpp", "tests/cmake/*.cu")
+    for path in ROOT.glob(pattern)
+    if path.is_file()
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_c_and_cpp_on_a_page_are_parts_of_tested_programs(page: Path) -> None:
-    """ctest compiles and runs them."""
-    programs = [path.read_text() for path in (ROOT / "examples").rglob("*.c*")]
+    """ctest compiles them, and runs those that need no GPU."""
     for on_gpu in (False, True):
         for language, code, line in blocks(page, on_gpu):
             if language in {"c", "cpp"} and not code.startswith("/* before */"):  # by another library
                 shapes = [textwrap.indent(code, " " * depth) for depth in (0, 2, 4)]
-                assert any(shape in program for shape in shapes for program in programs), f"{page}:{line}"
+                assert any(shape in program for shape in shapes for program in PROGRAMS), f"{page}:{line}"
 
 
 def test_the_python_guide_has_examples() -> None:

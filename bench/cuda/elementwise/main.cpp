@@ -28,8 +28,7 @@ namespace {
 
 constexpr const char* kDescription =
     "Time element-wise operations on arrays in the memory of CUDA device 0 and of the host, in large calls "
-    "and "
-    "in calls of 1,000 items. Results are compared with the processor's.";
+    "and in calls of 1,000 items. Results are compared with the processor's.";
 constexpr std::size_t kHostShare = 4;  // arrays in host memory are shorter by this factor
 constexpr std::size_t kSmallItems = 1000;
 constexpr std::size_t kChecked = std::size_t{1} << 16;  // items of a large call
@@ -63,7 +62,7 @@ void add_options(CLI::App& command, Options& options) {
       ->check(CLI::IsMember(options.moduli));
   add_list(command, "--place", options.places, "Where the arrays are")->check(CLI::IsMember(options.places));
   command.add_option("--variant", options.variant, "Variant to force");
-  command.add_option("--limbs", options.limbs, "Of each array")
+  command.add_option("--limbs", options.limbs, "64-bit words of each array")
       ->check(CLI::Range(std::size_t{1} << 18, std::size_t{1} << 30))
       ->capture_default_str();
 }

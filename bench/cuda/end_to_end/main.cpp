@@ -19,8 +19,7 @@ namespace {
 
 constexpr const char* kDescription =
     "Time calls of plans on arrays in pageable memory and in the GPU's memory (part resident), and the same "
-    "calls on the "
-    "processor; 16 answers of each row are compared with the processor's.";
+    "calls on the processor; 16 answers of each row are compared with the processor's.";
 
 constexpr unsigned kPowerWidths[] = {256, 512, 1024, 1536, 2048, 3072, 4096};
 constexpr unsigned kProductWidths[] = {256, 384, 512, 768, 1024};

@@ -31,8 +31,7 @@ constexpr unsigned kCapability = 90;
 constexpr unsigned kInside[] = {1, 2, 3, 4, 6, 8};  // bodies beside a product of the same warp
 constexpr const char* kDescription =
     "Measure products of bytes on tensor cores (wgmma) together with instructions of one kind or two, on a "
-    "GPU of compute "
-    "capability 9.0.";
+    "GPU of compute capability 9.0.";
 
 const std::vector<std::string> kKinds = {
 #define KIND(name, ...) #name,

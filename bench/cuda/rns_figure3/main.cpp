@@ -52,7 +52,7 @@ struct Options : CommonOptions {
 };
 
 void add_options(CLI::App& command, Options& options) {
-  command.add_option("--bits", options.bits, "Width")
+  command.add_option("--bits", options.bits, "Width of the moduli")
       ->check(CLI::IsMember({512, 1024, 2048}))
       ->capture_default_str();
   add_list(command, "--batches", options.batches, "Instances of a launch")->check(CLI::PositiveNumber);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../json.hpp"
+#include "../median.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "keys.hpp"
@@ -24,8 +25,7 @@ namespace {
 
 constexpr const char* kDescription =
     "Time calls that sign and verify, with hashing, padding, blinding and check; libcrypto checks samples. "
-    "The part "
-    "weights times constant-time powers with exponents of few and of many ones.";
+    "The part weights times constant-time powers with exponents of few and of many ones.";
 
 constexpr std::size_t kMessageBytes = 32;
 constexpr std::size_t kKeys = 16;  // of a ring with many
@@ -57,11 +57,6 @@ double seconds_of(const auto& call) {
   const auto start = std::chrono::steady_clock::now();
   call();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 /// Items in arrays, and one call on them.

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,46 @@ TEST(WrapperJobs, AreCancelledAndMoved) {
   }
   // Destroying a job that nobody waits for cancels it and does not block for long.
   const manymod::Job dropped = power.plan.submit(power.operands());
+}
+
+// Waits for a job in a callback of another one, which the library refuses until that job has ended.
+struct Persistent {
+  manymod::Job job;
+  std::size_t results = 0;
+  int refusals = 0;
+  std::string last{};
+
+  static void call(mm_status, void* user) {
+    auto* self = static_cast<Persistent*>(user);
+    while (self->results == 0) {
+      try {
+        self->results = self->job.wait().size();
+      } catch (const manymod::Error& error) {
+        ++self->refusals;
+        self->last = error.what();
+        if (self->last.find("a callback of a job") == std::string::npos) return;
+      }
+    }
+  }
+};
+
+TEST(WrapperJobs, ARefusedWaitLosesNoResults) {
+  // The job ends at any moment between two waits and in the midst of one.
+  constexpr std::size_t kItems = 500;
+  const Limbs x(kItems, 3);
+  const Limbs y(32, ~std::uint64_t{0});
+  const Limbs n{1'000'003};
+  manymod::Plan plan(manymod::Op::powmod, 64);
+  for (int round = 0; round < 50; ++round) {
+    Persistent waiting{plan.submit({View(x, 1), View(y, 32), View(n, 1)})};
+    mm_call nothing{};
+    nothing.struct_size = sizeof nothing;
+    mm_job* other = nullptr;
+    ASSERT_EQ(mm_plan_submit(plan.get(), &nothing, &Persistent::call, &waiting, &other), MM_OK);
+    EXPECT_EQ(mm_job_wait(other), MM_OK);
+    mm_job_destroy(other);
+    ASSERT_EQ(waiting.results, kItems) << waiting.last << " after " << waiting.refusals;
+  }
 }
 
 }  // namespace

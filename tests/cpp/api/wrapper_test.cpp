@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -116,6 +117,74 @@ TEST(Wrapper, MultiPowmodAndFixedBase) {
   EXPECT_EQ(powers.powmod(View(y, 1))[0][0], 243u);
   EXPECT_FALSE(powers.variant().empty());
   EXPECT_EQ(powers.variant_for(1'000'000), powers.variant());
+}
+
+TEST(Wrapper, NoItemsHaveNoResults) {
+  const Limbs none;
+  const Limbs one{5};
+  const Limbs two{11, 13};
+  EXPECT_EQ(manymod::powmod({none, 1}, {one, 1}, {one, 1}).size(), 0u);
+  EXPECT_EQ(manymod::powmod({one, 1}, {none, 1}, {none, 1}).size(), 0u);
+  EXPECT_EQ(manymod::negmod({none, 1}, {one, 1}).size(), 0u);
+  EXPECT_EQ(manymod::fmamod({none, 1}, {one, 1}, {one, 1}, {one, 1}).size(), 0u);
+  EXPECT_EQ(manymod::FixedBase(View(one, 1), View(two, 2), 8).powmod({none, 1}).size(), 0u);
+  manymod::Plan plan(manymod::Op::negmod, 64);
+  EXPECT_EQ(plan.submit({View(none, 1), {}, View(one, 1)}).wait().size(), 0u);
+  // No item and two items do not go together, and an operand that is not given is no empty one.
+  EXPECT_THROW((void)manymod::addmod({none, 1}, {one, 1}, {two, 1}), manymod::Error);
+  EXPECT_THROW((void)manymod::negmod({}, {one, 1}), manymod::Error);
+}
+
+TEST(Wrapper, CountsOfTermsAreThoseGiven) {
+  const Limbs none;
+  const Limbs x{2, 3};
+  const Limbs n{1000};
+  EXPECT_EQ(manymod::summod({x, 1}, {n, 1}, 0, 2).size(), 0u);
+  EXPECT_EQ(manymod::prodmod({none, 1}, {n, 1}, 0, 0).size(), 0u);
+  EXPECT_EQ(manymod::dotmod({none, 1}, {none, 1}, {n, 1}, 0, 3).size(), 0u);
+  const manymod::Batch products = manymod::prodmod({none, 1}, {n, 1}, 2, 0);
+  EXPECT_EQ(products.size(), 2u);
+  EXPECT_EQ(products[1][0], 1u);
+  manymod::Plan plan(manymod::Op::summod, 64, manymod::ModulusKind::shared);
+  manymod::Operands operands{View(x, 1), {}, View(n, 1)};
+  operands.terms = 2;
+  EXPECT_THROW((void)plan.run(operands), manymod::Error);
+  operands.count = 3;
+  EXPECT_EQ(plan.run(operands)[2][0], 5u);
+}
+
+TEST(Wrapper, BatchesAreNoLargerThanArrays) {
+  constexpr std::size_t kHuge = std::size_t{1} << 60;
+  EXPECT_THROW(manymod::Batch(16, kHuge), manymod::Error);  // 2^64 limbs
+  EXPECT_THROW(manymod::Batch(1, kHuge), manymod::Error);
+  EXPECT_EQ(manymod::Batch(3, 0).size(), 3u);
+  // The results of a call are as wide as its modulus, which here says that it has 2^60 limbs.
+  const Limbs x(16);
+  manymod::Plan plan(manymod::Op::negmod, 64);
+  EXPECT_THROW((void)plan.run({View(x, 1), {}, View(mm_view{x.data(), 1, kHuge, 0, nullptr})}),
+               manymod::Error);
+}
+
+TEST(Wrapper, ObjectsOfTheCInterface) {
+  const Limbs x{7};
+  const Limbs n{11};
+  Limbs r{0};
+  manymod::Plan plan(manymod::Op::negmod, 64);
+  mm_call call{};
+  call.struct_size = sizeof call;
+  call.count = 1;
+  call.x = View(x, 1).get();
+  call.y = View(x, 1).get();
+  call.modulus = View(n, 1).get();
+  call.result = {r.data(), 1, 1, 1, nullptr};
+  EXPECT_EQ(mm_plan_run(plan.get(), &call), MM_OK);
+  EXPECT_EQ(r[0], 4u);
+  manymod::FixedBase powers(View(x, 1), View(n, 1), 8);
+  EXPECT_EQ(mm_fixed_base_powmod(powers.get(), &call), MM_OK);
+  EXPECT_EQ(r[0], 6u);  // 7^7 mod 11
+  const manymod::Plan moved = std::move(plan);
+  // NOLINTNEXTLINE(bugprone-use-after-move)
+  EXPECT_THROW((void)plan.run({View(x, 1), {}, View(n, 1)}), manymod::Error);
 }
 
 TEST(Wrapper, ProgressExceptionsComeBack) {

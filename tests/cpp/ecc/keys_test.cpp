@@ -71,16 +71,13 @@ void set_parameter(EVP_PKEY* key, const char* name, const char* value) {
   EXPECT_EQ(EVP_PKEY_set_utf8_string_param(key, name, value), 1);
 }
 
-Bytes copy_of(const mm_bytes& bytes) { return {bytes.data, bytes.data + bytes.size}; }
-
 struct Decoded {
   std::string curve;
   Bytes secret, point;
 };
 Decoded decode(const std::string& text, std::string_view password = {}, bool public_only = false) {
   const wrapper::ecc::Key key(text, password, public_only);
-  const mm_ecc_key_info info = key.info();
-  return {key.curve().info().name, copy_of(info.secret), copy_of(info.public_bytes)};
+  return {key.curve().info().name, key.secret(), key.public_key()};
 }
 
 /// The key's public bytes must be those that its secret gives.
@@ -143,6 +140,22 @@ TEST(EccKeys, ReadTheKeysOfRfc8410) {
     EXPECT_EQ(decode(public_pem(key.get())).point, plain.point) << name;
     EXPECT_EQ(decode(pkcs8(key.get(), "password"), "password").secret, plain.secret) << name;
   }
+}
+
+TEST(EccKeys, AreReadFromDerInBytes) {
+  const Pkey key = generate("EC", "P-256");
+  const Decoded plain = decode(pkcs8(key.get()));
+  Bytes der(static_cast<std::size_t>(i2d_PrivateKey(key.get(), nullptr)));
+  unsigned char* end = der.data();
+  ASSERT_EQ(i2d_PrivateKey(key.get(), &end), static_cast<int>(der.size()));
+  const wrapper::ecc::Key read(der);
+  EXPECT_EQ(read.secret(), plain.secret);
+  EXPECT_EQ(read.public_key(), plain.point);
+  EXPECT_TRUE(wrapper::ecc::Key(public_pem(key.get())).secret().empty());
+  mm_ecc_key_info info{};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(mm_ecc_key_get_info(read.get(), &info), MM_OK);
+  EXPECT_EQ(info.curve, mm_ecc_curve_find("P-256"));
 }
 
 TEST(EccKeys, ChooseAmongSeveral) {

@@ -53,6 +53,8 @@ TEST(RsaCalls, MalformedOnesWriteNothing) {
   static const std::int64_t descending[] = {0, 5, 4, 30};
   static const std::int64_t negative[] = {-1, 5, 14, 30};
   static const mm_bytes null_item[] = {{nullptr, 3}, {nullptr, 0}, {nullptr, 0}};
+  static const std::uint8_t byte = 0;
+  static const mm_bytes huge_item[] = {{&byte, 1}, {&byte, SIZE_MAX}, {&byte, 1}};
   const BadCall cases[] = {
       {"struct size", [](auto& x) { x.call.struct_size = 8; }, MM_ERR_ARGUMENT},
       {"op", [](auto& x) { set_number(x.call.op, 6); }, MM_ERR_ARGUMENT},
@@ -73,12 +75,20 @@ TEST(RsaCalls, MalformedOnesWriteNothing) {
       {"input count", [](auto& x) { x.call.input.count = 2; }, MM_ERR_ARGUMENT},
       {"input NULL", [](auto& x) { x.call.input.data = nullptr; }, MM_ERR_NULL},
       {"input stride", [](auto& x) { x.call.input.stride = 9; }, MM_ERR_ARGUMENT},
+      {"input that wraps around", [](auto& x) { x.call.input.stride = SIZE_MAX; }, MM_ERR_ARGUMENT},
+      {"input larger than any array", [](auto& x) { x.call.input.stride = SIZE_MAX / 4 + 1; },
+       MM_ERR_ARGUMENT},
+      {"an item larger than any array", [](auto& x) { x.call.input.items = huge_item; }, MM_ERR_ARGUMENT},
+      {"signatures that wrap around",
+       [](auto& x) { x.call.op = MM_RSA_VERIFY, x.call.signature.stride = SIZE_MAX; }, MM_ERR_ARGUMENT},
       {"descending offsets", [](auto& x) { x.call.input.offsets = descending; }, MM_ERR_ARGUMENT},
       {"negative offset", [](auto& x) { x.call.input.offsets = negative; }, MM_ERR_ARGUMENT},
       {"an item NULL", [](auto& x) { x.call.input.items = null_item; }, MM_ERR_NULL},
       {"output NULL", [](auto& x) { x.call.output.data = nullptr; }, MM_ERR_NULL},
       {"output count", [](auto& x) { x.call.output.count = 4; }, MM_ERR_ARGUMENT},
       {"output stride", [](auto& x) { x.call.output.stride = 127; }, MM_ERR_ARGUMENT},
+      {"output larger than any array", [](auto& x) { x.call.output.stride = SIZE_MAX / 4 + 1; },
+       MM_ERR_ARGUMENT},
       {"overlap",
        [](auto& x) {
          x.call.input.data = x.signatures.data() + 383;

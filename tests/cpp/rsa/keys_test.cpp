@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "manymod/rsa.hpp"
 #include "rsa/test_keys.hpp"
 
 namespace manymod::testing {
@@ -323,6 +324,13 @@ Outcome decode(const std::string& text, const char* password, std::size_t max_ex
       mm_rsa_key_decode({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, &options, &key);
   EXPECT_EQ(key == nullptr, status != MM_OK);
   return {KeyPointer(key), status, status == MM_OK ? "" : mm_last_error()};
+}
+
+TEST(RsaKeys, AreReadFromDerInBytes) {
+  const std::string der = encoded(test_key(1031), {"DER", "PrivateKeyInfo", EVP_PKEY_KEYPAIR, nullptr});
+  const wrapper::rsa::Key key = wrapper::rsa::Key::decode(Bytes(der.begin(), der.end()));
+  EXPECT_EQ(key.info().modulus_bits, 1031U);
+  EXPECT_EQ(key.info().is_private, 1);
 }
 
 TEST(RsaKeys, AreReadFromTheirEncodings) {

@@ -216,6 +216,8 @@ TEST(ServiceRsa, MalformedCalls) {
   EXPECT_EQ(mm_service_submit_many(service, &many, nullptr, nullptr, &ticket), MM_ERR_ARGUMENT);
   many.output = {rows.data(), 1, 256, nullptr};
   EXPECT_EQ(mm_service_submit_many(service, &many, nullptr, nullptr, &ticket), MM_ERR_ARGUMENT);
+  many.output = {rows.data(), 2, SIZE_MAX / 2, nullptr};  // larger than any array
+  EXPECT_EQ(mm_service_submit_many(service, &many, nullptr, nullptr, &ticket), MM_ERR_ARGUMENT);
   many.output = {rows.data(), 2, 256, nullptr};
   many.input.data = rows.data() + 300;
   EXPECT_EQ(mm_service_submit_many(service, &many, nullptr, nullptr, &ticket), MM_ERR_OVERLAP);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <vector>
 
 #include "ecc/test_calls.hpp"
@@ -56,9 +57,12 @@ TEST(ServiceWrapper, FuturesAndCallsGiveTheSame) {
     EXPECT_TRUE(x.service.verify(x.verify, message, signature));
     EXPECT_FALSE(x.service.verify(x.verify, Bytes{99}, signature));
     EXPECT_FALSE(x.service.verify(x.verify, message, Bytes{1, 2}));
+    EXPECT_TRUE(x.service.submit_verify(x.verify, message, signature).get());
+    EXPECT_FALSE(x.service.submit_verify(x.verify, Bytes{99}, signature).get());
+    EXPECT_FALSE(x.service.submit_verify(x.verify, message, Bytes{1, 2}).get());
   }
   x.service.close();
-  EXPECT_EQ(x.service.statistics().accepted, 100U);
+  EXPECT_EQ(x.service.statistics().accepted, 160U);
 }
 
 TEST(ServiceWrapper, StatusesAreExceptions) {
@@ -67,11 +71,28 @@ TEST(ServiceWrapper, StatusesAreExceptions) {
   EXPECT_EQ(status_of([&] { x.service.submit(x.sign, message, 7).get(); }), MM_ITEM_ECC_CURVE);
   EXPECT_EQ(status_of([&] { x.service.call(x.sign, message, 7); }), MM_ITEM_ECC_CURVE);
   EXPECT_EQ(status_of([&] { x.service.verify(x.verify, message, message, 7); }), MM_ITEM_ECC_CURVE);
+  EXPECT_EQ(status_of([&] { x.service.submit_verify(x.verify, message, message, 7).get(); }),
+            MM_ITEM_ECC_CURVE);
   EXPECT_EQ(status_of([&] { x.service.call(9, message); }), MM_ERR_ARGUMENT);
   EXPECT_EQ(status_of([&] { x.service.call(x.sign, message, 0, {}, 10); }), MM_ERR_ARGUMENT);
   x.service.stop();
   x.service.close(false);
   EXPECT_EQ(status_of([&] { static_cast<void>(x.service.submit(x.sign, message)); }), MM_ERR_CLOSED);
+}
+
+// As unsigned numbers they would be centuries.
+TEST(ServiceWrapper, NegativeDurationsAreRefused) {
+  using std::chrono::nanoseconds;
+  Signing x;
+  const Bytes message{1};
+  const Patience past{.timeout = nanoseconds(-1)};
+  const Patience no_room{.room = nanoseconds(-1)};
+  EXPECT_EQ(status_of([&] { x.service.call(x.sign, message, 0, past); }), MM_ERR_ARGUMENT);
+  EXPECT_EQ(status_of([&] { static_cast<void>(x.service.submit(x.sign, message, 0, no_room)); }),
+            MM_ERR_ARGUMENT);
+  EXPECT_EQ(status_of([] { const wrapper::Service service({.deadline = nanoseconds(-1)}); }),
+            MM_ERR_ARGUMENT);
+  EXPECT_EQ(status_of([&] { x.service.call(x.sign, message, 0, {.room = nanoseconds(0)}); }), MM_OK);
 }
 
 }  // namespace
