@@ -14,6 +14,7 @@ import pytest
 from tests.python.cli_support import COMMAND, run
 
 import manymod
+from manymod import tables
 from manymod.cli.tune import command as tune_command
 from manymod.cli.tune import cpu_measure as tune_run
 from manymod.cli.tune.case import Case, Target, cases, make_batch, make_runner
@@ -338,7 +339,7 @@ def test_files_are_written_whole_and_over_tuning_files_only(
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(tables.TableError, match=r"t\.tuning: disk full"):
         write_file(file, "other")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["precious", "t.tuning"]
     assert file.read_text() == text

@@ -133,10 +133,7 @@ def _write(options: _Options, rows: Sequence[manymod.TuningRow], measured: _Meas
     before = base.processor.split("; ") if kept else []
     processor = "; ".join(dict.fromkeys([*measured.models, *before]))
     text = file_text(all_rows, processor, measured.how, measured.remarks)
-    try:
-        write_file(options.output, text)
-    except OSError as error:
-        raise click.ClickException(f"{options.output}: {error}") from error
+    write_file(options.output, text)
     if kept:
         ops = ", ".join(dict.fromkeys(row.op for row in kept))
         told = f"Kept {len(kept)} rows that {options.output} had and that were not measured: {ops}."

@@ -190,7 +190,7 @@ def write_file(path: Path, text: str) -> None:
     """Write all of a tuning file or nothing.
 
     Raises:
-        TableError, FileExistsError: as `output_file`.
-        OSError: if it cannot be written.
+        TableError: if it cannot be written.
+        FileExistsError: as `output_file`.
     """
     output_file(path).write(text.encode("ascii"))
