@@ -25,7 +25,7 @@ __all__ = [
     "number",
     "utc_now",
     "versions",
-    "widths",
+    "widths_option",
     "with_report_options",
     "write_report",
 ]
@@ -50,6 +50,11 @@ def with_report_options(command: Any) -> Any:
     for option in reversed(_REPORT_OPTIONS):
         command = option(command)
     return command
+
+
+def widths_option(default: str, what: str = "Widths in bits") -> Option:
+    """`--bits`: widths, separated by commas; None where it is not given, which `default` describes."""
+    return click.option("--bits", callback=widths, metavar="LIST", help=f"{what}. [default: {default}]")
 
 
 def widths(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[int] | None:

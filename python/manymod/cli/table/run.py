@@ -145,7 +145,12 @@ def run_options(batch_rows: int) -> list[Option]:
             help="Rows at a time.",
         ),
         click.option(
-            "--memory", callback=_memory, default="400M", show_default=True, help="Bound on memory used."
+            "--memory",
+            callback=_memory,
+            metavar="SIZE",
+            default="400M",
+            show_default=True,
+            help=f"Bound on memory used, such as 2G; at least {MIN_MEMORY >> 20}M.",
         ),
         click.option(
             "--checkpoint",

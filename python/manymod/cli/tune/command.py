@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from rich.console import Console
 
 import manymod
 from manymod.cli.bench.quiet import QuietMeter
-from manymod.cli.bench.report import widths
-from manymod.cli.options import operations_option, output_option
+from manymod.cli.bench.report import widths_option
+from manymod.cli.options import device_option, operations_option, output_option
 from manymod.cli.progress import make_bar, output_console
 from manymod.cli.tune.case import Case, Target, cases
 from manymod.cli.tune.choice import choices, cpu_rows, width_ranges
@@ -82,13 +81,6 @@ class _Measured:
     how: str
     remarks: Sequence[str]
     console: Console
-
-
-def _device(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    """Name of a device that could be."""
-    if value != "cpu" and not re.fullmatch(r"(cuda|opencl)(:[0-9]{1,9})?", value):
-        raise click.BadParameter(f"{value!r} is none of cpu, cuda, cuda:K, opencl, opencl:K")
-    return value
 
 
 def _settings(quick: bool) -> Settings:
@@ -249,16 +241,13 @@ def _tune_gpu(options: _Options, device: str, console: Console) -> None:
 
 
 @click.command(short_help="Measure which variant is fastest where on this machine.")
-@click.option(
-    "--device",
-    callback=_device,
-    default="cpu",
-    show_default=True,
-    help="What to measure: cpu; or cuda, cuda:K, opencl or opencl:K against the CPU with all its threads.",
+@device_option(
+    "What to measure: cpu; or cuda, cuda:K, opencl or opencl:K against the CPU with all its threads.",
+    ("cpu",),
 )
 @click.option("--quick", is_flag=True, help="Few widths and, on the CPU, short exponents: about a minute.")
 @operations_option(GPU_OPS, f"Operations. [default: all; cpu: {','.join(OPS)}; GPUs: also multi_powmod]")
-@click.option("--bits", callback=widths, help=f"Widths. [default: {','.join(map(str, BITS))}; more for GPUs]")
+@widths_option(f"{','.join(map(str, BITS))}; more for GPUs")
 @output_option("The tuning file to write.", default=Path("manymod.tuning"), show_default=True)
 @click.option("--check", is_flag=True, help="Compare the library's choices with the best; write nothing.")
 @click.option("--show", is_flag=True, help="Print the tuning table in use; measure nothing.")
