@@ -107,7 +107,19 @@ def test_an_interruption_while_modules_are_imported() -> None:
     assert (finished.returncode, finished.stdout, finished.stderr) == (130, "", "manymod: interrupted\n")
 
 
-@pytest.mark.parametrize("arguments", [("info",), ("info", "--json"), ("tune", "--show")])
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("--version",), ("info",), ("powmod", "--help"), ("lab", "--list")]
+)
+def test_output_that_cannot_be_written(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        finished = subprocess.run(
+            [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (finished.returncode, finished.stderr) == (1, "manymod: No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", [("info",), ("info", "--json"), ("tune", "--show"), ("--help",)])
 def test_output_that_nobody_reads(arguments: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
