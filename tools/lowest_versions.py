@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 from requirements import extra_requirements, string_list
+from wheel_parts import run
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What the tests run without.
@@ -43,12 +44,6 @@ def lowest(text: str) -> list[str]:
     return sorted({pinned(one) for one in found if not one.startswith(LEFT_OUT)})
 
 
-def run(*command: str | Path) -> None:
-    """Print and run a command. Raises CalledProcessError if it fails."""
-    print("+", *command, flush=True)
-    subprocess.run([str(part) for part in command], check=True, cwd=ROOT)
-
-
 def main() -> int:
     """Install, build, test."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -61,11 +56,12 @@ def main() -> int:
     pip = (python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install")
     os.environ |= {"CMAKE_BUILD_PARALLEL_LEVEL": str(arguments.jobs), "MANYMOD_CUDA": "OFF"}
     try:
-        run(arguments.python, "-m", "venv", arguments.folder / "venv")
-        run(*pip, *lowest((ROOT / "pyproject.toml").read_text(encoding="utf-8")))
+        run(arguments.python, "-m", "venv", arguments.folder / "venv", where=ROOT)
+        run(*pip, *lowest((ROOT / "pyproject.toml").read_text(encoding="utf-8")), where=ROOT)
         options = ("--no-deps", "--no-build-isolation", "-C", f"build-dir={arguments.folder / 'build'}")
-        run(*pip, *options, "-C", "cmake.define.MANYMOD_WERROR=ON", ".")
-        run(python, "-m", "pytest", "-n", str(arguments.jobs), "--pyargs", "manymod", *arguments.tests)
+        run(*pip, *options, "-C", "cmake.define.MANYMOD_WERROR=ON", ".", where=ROOT)
+        tests = ("--pyargs", "manymod", *arguments.tests)
+        run(python, "-m", "pytest", "-n", str(arguments.jobs), *tests, where=ROOT)
     except subprocess.CalledProcessError as error:
         print(f"failed: {error}", file=sys.stderr)
         return 1

@@ -9,9 +9,15 @@ from manymod._extras import extra_of, missing_extra
 
 __all__ = ["main"]
 
+#: That of `manymod.cli.failures`, which may not be imported yet.
+EXIT_INTERRUPTED = 130
+
 
 def main() -> None:
-    """Run the command, or name the extra that it needs."""
+    """Run the command, or name the extra that it needs.
+
+    Its modules take a while to import, in which Ctrl-C ends it as at any other time.
+    """
     try:
         from manymod.cli.main import main as command  # noqa: PLC0415 - it may not be installed
 
@@ -22,6 +28,9 @@ def main() -> None:
             raise
         feature = "the manymod command" if extra in {"arrow", "cli"} else "this command"
         sys.exit(f"manymod: {missing_extra(feature, 'cli' if extra == 'arrow' else extra)}")
+    except KeyboardInterrupt:
+        print("manymod: interrupted", file=sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from manymod.errors import DeviceError
 from manymod.intarray import Limbs
 
 __all__ = [
+    "DLPACK_CPU",
     "DLPACK_CUDA",
     "ROW_BITS",
     "DeviceRows",
@@ -37,7 +38,8 @@ ROW_BITS = 4096
 _DLPACK_VERSION = (1, 0)
 #: The number in DLPack of the legacy default stream. Calls wait for what is queued there.
 _DEFAULT_STREAM = 1
-_DLPACK_CPU, _DLPACK_CUDA = 1, 2
+#: Types of devices in DLPack.
+DLPACK_CPU, _DLPACK_CUDA = 1, 2
 #: Types of devices in DLPack whose memory is that of a GPU: kDLCUDA and kDLCUDAManaged.
 DLPACK_CUDA = (_DLPACK_CUDA, 13)
 
@@ -65,7 +67,7 @@ class Export:
         """DLPack capsule, as the Python array API standard has it."""
         device = (_DLPACK_CUDA, self.limbs.device_index)
         wanted = device if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
-        on_host = wanted == (_DLPACK_CPU, 0)
+        on_host = wanted == (DLPACK_CPU, 0)
         if on_host and copy is False:
             raise BufferError("an array in GPU memory reaches the CPU by a copy alone")
         if not on_host and wanted != device:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from manymod._arrow import as_arrow, is_arrow
 from manymod._arrow_operands import arrow_operand
-from manymod._device import DLPACK_CUDA, device_operand
+from manymod._device import DLPACK_CPU, DLPACK_CUDA, device_operand
 from manymod._device_packages import importer_of
 from manymod._operand_kinds import Binary, Integers, Kind, LimbRows, Operand, Scalar, Sequenced, index_of
 from manymod._series import Column, check_labels, open_column
@@ -21,8 +21,6 @@ from manymod.errors import DeviceError
 from manymod.intarray import IntArray, refuse_mask
 
 __all__ = ["broadcast_row", "common_length", "operand"]
-
-_DLPACK_CPU = 1
 
 
 def _from_numpy(name: str, array: NDArray[Any]) -> Operand:
@@ -72,7 +70,7 @@ def _from_dlpack(name: str, producer: Any) -> Operand:
     device = producer.__dlpack_device__()[0]
     if device in DLPACK_CUDA:
         return device_operand(name, producer)
-    if device != _DLPACK_CPU:
+    if device != DLPACK_CPU:
         raise DeviceError(f"{name} is on DLPack device type {int(device)}, neither the CPU nor CUDA")
     result = _from_numpy(name, np.from_dlpack(producer))
     result.wrap = importer_of(producer)

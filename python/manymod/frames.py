@@ -16,12 +16,12 @@ not fit the columns raises `OperandError`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from manymod.tables import BatchLimits, Job, TableFunction
+from manymod.tables import BatchLimits, Job, OperandError, TableFunction
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["duckdb_function", "polars_frame", "spark_frame"]
 
 
+#: Types of Polars that Arrow's C interface does not have: `to_arrow` fails, or makes addresses of objects.
+_NOT_IN_ARROW = {"Int128", "UInt128", "Object"}
+
+
 def polars_frame(frame: Frame, job: Job, limits: BatchLimits | None = None) -> Frame:
     """Return a frame with the results and statuses of a job.
 
@@ -38,9 +42,18 @@ def polars_frame(frame: Frame, job: Job, limits: BatchLimits | None = None) -> F
         frame: a DataFrame, or a LazyFrame, which stays lazy: the streaming engine passes it in pieces.
         job: what is done with every row.
         limits: rows that are computed at a time.
+
+    Raises:
+        OperandError: if a name does not fit the columns, or Arrow has no columns of a type.
+        TypeError: if the frame is none of Polars.
     """
     import polars as pl  # noqa: PLC0415 - one of several packages, any of which may be absent
 
+    if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        raise TypeError(f"a {type(frame).__name__} is neither a DataFrame nor a LazyFrame of Polars")
+    for name, dtype in frame.collect_schema().items():
+        if unfit := _NOT_IN_ARROW.intersection(_kinds(dtype)):
+            raise OperandError(f"column {name}: Arrow has no {unfit.pop()}: cast it, such as to String")
     function = TableFunction(job, limits)
 
     def mapped(rows: pl.DataFrame) -> pl.DataFrame:
@@ -53,19 +66,34 @@ def polars_frame(frame: Frame, job: Job, limits: BatchLimits | None = None) -> F
     return frame.map_batches(mapped, schema=schema, streamable=True, **pushdowns)
 
 
+def _kinds(dtype: Any) -> Iterator[str]:
+    """Iterate over the names of a type of Polars and of those within it."""
+    yield str(dtype.base_type())
+    if (inner := getattr(dtype, "inner", None)) is not None:
+        yield from _kinds(inner)
+    for field in getattr(dtype, "fields", ()):
+        yield from _kinds(field.dtype)
+
+
 def spark_frame(frame: Any, job: Job, limits: BatchLimits | None = None) -> Any:
     """Return a DataFrame of Spark with the results and statuses of a job, by ``mapInArrow``.
 
     Args:
         frame: a ``pyspark.sql.DataFrame``.
         job: what is done with every row. Of a job with keys, `ring` is a function that returns them, which is
-            called once by every task; the keys are never pickled.
+            called once here, for the columns of the result, and once by every task; the keys are never
+            pickled.
         limits: rows that are computed at a time.
+
+    Raises:
+        OperandError: if a name does not fit the columns.
     """
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema  # noqa: PLC0415
 
     function = TableFunction(job, limits)
-    schema = from_arrow_schema(function.output_schema(to_arrow_schema(frame.schema)))
+    # Spark's Arrow batches have times in UTC, which its function has to be told from Spark 4.2 on.
+    told = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
+    schema = from_arrow_schema(function.output_schema(to_arrow_schema(frame.schema, **told)))
     return frame.mapInArrow(TableFunction(job, limits).over, schema)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import shutil
 import subprocess
@@ -150,6 +151,7 @@ import sys
 from pyspark.sql import SparkSession
 from manymod import frames, tables
 settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.default.parallelism": "2"}
+settings["spark.sql.session.timeZone"] = "UTC"
 builder = SparkSession.builder.master("local[2]")
 for name, value in settings.items():
     builder = builder.config(name, value)
@@ -158,6 +160,8 @@ job = tables.OperationJob(
     operation=tables.OPERATIONS["powmod"], operands={"base": "b", "exp": "3", "mod": "n"}
 )
 rows = spark.createDataFrame([(k, k % 7) for k in range(100)], "b long, n long")
+noon = "'2020-01-01 12:00:00'"
+rows = rows.selectExpr("*", f"timestamp{noon} AS at", f"array(timestamp_ntz{noon}) AS list")
 frames.spark_frame(rows, job).write.parquet(sys.argv[1])
 spark.stop()
 """
@@ -172,7 +176,9 @@ def test_spark(tmp_path: Path) -> None:
     subprocess.run(command, check=True, env=environment, timeout=280)
     found: list[dict[str, Any]] = pq.read_table(tmp_path / "out").to_pylist()
     assert sorted(row["b"] for row in found) == list(range(100))
+    noon = datetime.datetime(2020, 1, 1, 12)
     for row in found:
         good = row["n"] != 0
+        assert (row["at"].replace(tzinfo=None), row["list"]) == (noon, [noon])
         assert row["status"] == ("ok" if good else "zero_modulus")
         assert row["result"] == (pow(row["b"], 3, row["n"]) if good else None)

@@ -151,6 +151,21 @@ def test_number_of_threads_is_limited(command: str) -> None:
     assert "0<=x<=1024" in finished.err
 
 
+@pytest.mark.parametrize(
+    "command", ["powmod in.csv -o out.csv", "rsa sign in.csv -o out.csv", "bench elementwise"]
+)
+@pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:-1", "opencl:x", "CPU", ""])
+def test_devices_that_cannot_be_are_a_wrong_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, device: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("a\n1\n")
+    finished = run(*command.split(), "--device", device)
+    assert finished.code == 2
+    told = " ".join(finished.err.split())
+    assert f"{device!r} is none of auto, cpu, cuda, cuda:K, opencl, opencl:K" in told
+
+
 def test_bench_notices_wrong_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     right = manymod.powmod
     monkeypatch.setattr(manymod, "powmod", lambda x, y, n, **words: right(x, [2] * len(x), n, **words))

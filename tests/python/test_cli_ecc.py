@@ -201,6 +201,17 @@ def test_rows_without_a_result(tmp_path: Path) -> None:
     assert [(row["result"], row["status"]) for row in read_table(out)] == [(None, "ecc_signature")]
 
 
+def test_what_is_said_where_no_key_has_the_operation(tmp_path: Path, keys: list[Path]) -> None:
+    table, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    write_table(table, [{"m": "a", "k": "0"}, {"m": "b", "k": "1"}])
+    sign = ("ecc", "sign", table, "-o", out, "--message", "m", "--key", keys[0])
+    finished = run(*sign, "--scheme", "sm2", "--hash", "sha512")
+    assert finished.code == 3
+    assert "no key's curve has this operation with --scheme sm2, --hash sha512, --form raw" in finished.err
+    finished = run(*sign, "--key-column", "k")
+    assert (finished.code, "hint" in finished.err) == (3, False)
+
+
 def test_resume(tmp_path: Path, keys: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts belong to the key and the options that made them."""
     from manymod.tables import key_job

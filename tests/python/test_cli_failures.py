@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,9 @@ def test_an_internal_error_where_no_file_can_be_written(monkeypatch: pytest.Monk
         (KeyboardInterrupt(), 130, "manymod: interrupted\n"),
         (BrokenPipeError(), 141, ""),
         (MemoryError(), 1, "manymod: out of memory\n"),
-        (PermissionError(13, "Permission denied", "x"), 1, "manymod: [Errno 13] Permission denied: 'x'\n"),
+        (PermissionError(13, "Permission denied", "x"), 1, "manymod: x: Permission denied\n"),
+        (OSError(28, "No space left on device"), 1, "manymod: No space left on device\n"),
+        (OSError("odd"), 1, "manymod: odd\n"),
         (tables.TableError("no table"), 1, "manymod: no table\n"),
     ],
 )
@@ -84,7 +87,39 @@ def test_other_ends_of_any_command(
     assert run("info") == Finished(code, "", text)
 
 
-@pytest.mark.parametrize("arguments", [("info",), ("info", "--json"), ("tune", "--show")])
+INTERRUPTED = """
+import sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "manymod.cli.main":
+            raise KeyboardInterrupt
+
+import manymod.__main__
+sys.meta_path.insert(0, Finder())
+manymod.__main__.main()
+"""
+
+
+def test_an_interruption_while_modules_are_imported() -> None:
+    command = [sys.executable, "-c", INTERRUPTED]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (130, "", "manymod: interrupted\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("--version",), ("info",), ("powmod", "--help"), ("lab", "--list")]
+)
+def test_output_that_cannot_be_written(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        finished = subprocess.run(
+            [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (finished.returncode, finished.stderr) == (1, "manymod: No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", [("info",), ("info", "--json"), ("tune", "--show"), ("--help",)])
 def test_output_that_nobody_reads(arguments: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -47,6 +47,11 @@ def test_references_hold_the_public_key(tmp_path: Path, kind: str) -> None:
     output = tmp_path / "reference.pem"
     assert run("reference", tmp_path / "source0", "-o", output) == (0, "")
     assert output.read_text() == reference
+    code, shown = run("reference", output.with_name("source0"), "-o", tmp_path / "." / "source0")
+    assert (code, "OUT is CERTIFICATE: write to another file" in shown) == (2, True)
+    assert output.with_name("source0").read_bytes() == sources[0]
+    code, shown = run("reference", tmp_path / "source0", "-o", tmp_path / "nosuch" / "x")
+    assert (code, "nosuch is not a directory" in shown) == (2, True)
 
 
 def test_private_keys_are_no_sources(tmp_path: Path) -> None:

@@ -232,10 +232,14 @@ def test_a_truncated_table_leaves_the_old_output(tmp_path: Path) -> None:
 def test_unknown_variant_and_device(tmp_path: Path) -> None:
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
     write_table(table, power_rows(2, 64, seed=3))
-    for option in ("--variant", "--device"):
-        finished = run("powmod", table, "-o", out, *POWMOD, option, "nosuch")
-        assert finished.code == 1
-        assert "nosuch" in finished.err
+    for option, name, code in (
+        ("--variant", "nosuch", 1),
+        ("--device", "nosuch", 2),
+        ("--device", "cuda:99", 1),
+    ):
+        finished = run("powmod", table, "-o", out, *POWMOD, option, name)
+        assert finished.code == code
+        assert name in finished.err
         assert not out.exists()
         assert leftovers(out) == []
 

@@ -305,3 +305,8 @@ def test_what_is_said_where_every_row_fails(tmp_path: Path, key: Path) -> None:
     finished = run("rsa", "decrypt", table, "-o", out, "--key", key, "--ciphertext", "c")
     assert finished.code == 3
     assert "hint: every row is rsa_decryption" in finished.err
+    sign = ("rsa", "sign", table, "-o", out, "--key", key, "--message", "m")
+    finished = run(*sign, "--prehashed", "--hash", "sha512")
+    assert (finished.code, "hint: every row is rsa_length" in finished.err) == (3, True)
+    finished = run(*sign)
+    assert (finished.code, "hint" in finished.err) == (0, False)

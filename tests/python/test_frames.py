@@ -143,3 +143,24 @@ def test_duckdb() -> None:
             assert answer == {"result": pow(number, 3, 1009).to_bytes(2, "big"), "status": "ok"}
         else:
             assert answer == {"result": None, "status": "mod_is_null"}
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_types_of_polars_that_arrow_does_not_have(lazy: bool) -> None:
+    """They are refused by name: integers of 128 bits, and objects, of which Arrow would have addresses."""
+    numbers = {"b": [2], "e": [3], "n": [7]}
+    for name, column in (
+        ("Int128", pl.Series([1], dtype=pl.Int128)),
+        ("Int128", pl.Series([[{"a": 1}]], dtype=pl.List(pl.Struct({"a": pl.Int128})))),
+        ("Object", pl.Series([object()], dtype=pl.Object)),
+    ):
+        frame = pl.DataFrame({**numbers, "Object": [1], "c": column})
+        with pytest.raises(tables.OperandError, match=f"column c: Arrow has no {name}: cast it"):
+            _ = frames.polars_frame(frame.lazy(), POWERS) if lazy else frames.polars_frame(frame, POWERS)
+    nested = pl.DataFrame({**numbers, "c": [[{"Object": 1}]]})
+    assert frames.polars_frame(nested, POWERS)["result"].to_list() == [1]
+
+
+def test_frames_of_others_are_no_frames_of_polars() -> None:
+    with pytest.raises(TypeError, match="a Table is neither a DataFrame nor a LazyFrame of Polars"):
+        frames.polars_frame(pa.table({"b": [1]}), POWERS)

@@ -74,3 +74,41 @@ def test_what_cannot_be_written_is_refused_before_measuring(ending: str, tmp_pat
     for name in (".", "/"):
         refused = run_cli("lab", "-o", name, "--only", "001/3/cpu", "--quick", "1")
         assert (refused.code, "has no name of a file" in refused.err) == (2, True)
+
+
+def test_outputs_that_are_to_be_read_are_refused(tmp_path: Path) -> None:
+    before = REPORT.read_text()
+    first, second, page = (tmp_path / name for name in ("a.json", "b.json", "page.html"))
+    for path in (first, second, page):
+        path.write_text(before)
+    link = tmp_path / "link"
+    link.symlink_to(second)
+    measure = ("--only", "001/3/cpu", "--quick", "1")
+    for command, name in (
+        (("compare", first, second, "-o", first), "OUT is FIRST"),
+        (("compare", first, second, "-o", link), "OUT is SECOND"),
+        (("render", page), "page.html is REPORT"),
+        (("-o", tmp_path / "a", *measure, "--report", f"cgbn={first}"), "a.json is --report cgbn"),
+    ):
+        refused = run_cli("lab", *command)
+        assert refused.code == 2
+        assert f"{name}: write to another file" in " ".join(refused.err.split())
+    assert {path.read_text() for path in (first, second, page)} == {before}
+    nowhere = run_cli("lab", "compare", first, second, "-o", tmp_path / "nosuch" / "c.md")
+    assert (nowhere.code, "nosuch is not a directory" in nowhere.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["render", "compare"])
+def test_a_full_disk_names_the_file(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = tmp_path / "r.json"
+    report.write_text(REPORT.read_text())
+
+    def full(*_arguments: Any) -> Any:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    out = {"render": tmp_path / "r.html", "compare": tmp_path / "c.md"}[command]
+    arguments = () if command == "render" else (REPORT, "-o", out)
+    failed = run_cli("lab", command, report, *arguments)
+    assert (failed.code, failed.err) == (1, f"manymod: {out}: No space left on device\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]

@@ -42,7 +42,7 @@ POWERS = tables.OperationJob(
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
     settings = {"object_store_memory": 80 << 20, "include_dashboard": False, "log_to_driver": False}
-    ray.init(address="local", num_cpus=2, logging_level="error", **settings)
+    ray.init(address="local", num_cpus=2, num_gpus=1, logging_level="error", **settings)
     ray.data.DataContext.get_current().enable_progress_bars = False
     yield
     ray.shutdown()
@@ -258,6 +258,50 @@ def test_actors_share_the_gpus(
     if gpus:
         assert bulk.Workers(gpus=share).number() * share <= gpus
         assert bulk.Workers(gpus=share).number() >= (actors or gpus)
+
+
+def test_an_output_among_the_files_of_the_table_is_refused(tmp_path: Path) -> None:
+    """A run that goes on would read what the one before wrote."""
+    folder = tmp_path / "folder"
+    (folder / "inner").mkdir(parents=True)
+    pq.write_table(pa.table({"b": [1], "e": [1], "n": [5]}), folder / "a.parquet")
+    link = tmp_path / "link"
+    link.symlink_to(folder / "inner")
+    for out in (folder / "out", link / "out"):
+        found = run("powmod", folder, "-o", out, "--base", "b", "--exp", "e", "--mod", "n", "--ray")
+        assert (found.code, "would be among the files of TABLE" in found.err) == (2, True)
+        with pytest.raises(tables.TableError, match="would be among the files of"):
+            bulk.parquet_to_parquet(POWERS, folder, out)
+
+
+def test_actors_with_gpus(cluster: None, tmp_path: Path) -> None:
+    """They need no GPU to compute on the CPU, but Ray has to set one aside for each."""
+    table, results = power_table(60)
+    blocks = ray.data.from_arrow([table.slice(start, 20) for start in range(0, 60, 20)])
+    workers = bulk.Workers(gpus=0.5, count=1)
+    rows = sorted(
+        bulk.map_dataset(blocks, POWERS, workers=workers).take_all(), key=lambda row: int(row["id"])
+    )
+    assert [row["result"] for row in rows] == results
+    source, out = tmp_path / "in.parquet", tmp_path / "out"
+    pq.write_table(table, source, row_group_size=20)
+    tally = bulk.parquet_to_parquet(POWERS, str(source), str(out), workers=bulk.Workers(gpus=1))
+    assert (tally.rows, pq.read_table(out).column("result").to_pylist()) == (60, results)
+
+
+def test_what_does_not_fit_is_refused_before_anything_runs(cluster: None) -> None:
+    known = ray.data.from_arrow(pa.table({"b": [1], "e": [1], "m": ["x"], "result": [1]}))
+    with pytest.raises(tables.OperandError, match="--mod n: neither a column nor an integer"):
+        bulk.map_dataset(known, POWERS)
+    pss, nowhere = rsa.Padding("pss"), RingOf(Path("nosuch"))
+    with pytest.raises(tables.OperandError, match="--message text: not one column of the table"):
+        bulk.rsa(known, "sign", {"message": "text"}, nowhere, pss, algorithm="sha256")
+    with pytest.raises(tables.OperandError, match="already has a column 'result'"):
+        bulk.powmod(known, "b", "e", "5")
+    wrong: Any = int
+    job = tables.RsaJob(operation="sign", operands={"message": "m"}, ring=wrong, padding=pss)
+    with pytest.raises(TypeError, match=r"returned int, not a manymod\.rsa\.KeyRing"):
+        job.loaded()
 
 
 def test_workers_are_checked() -> None:

@@ -14,12 +14,13 @@ import pytest
 from tests.python.cli_support import COMMAND, run
 
 import manymod
+from manymod import tables
 from manymod.cli.tune import command as tune_command
 from manymod.cli.tune import cpu_measure as tune_run
 from manymod.cli.tune.case import Case, Target, cases, make_batch, make_runner
 from manymod.cli.tune.choice import Choice, choices, cpu_rows, width_ranges
 from manymod.cli.tune.cpu_measure import Settings, measure
-from manymod.cli.tune.file import complete_rows, file_text, table_in_use, write_file
+from manymod.cli.tune.file import Base, base_of, complete_rows, file_text, write_file
 
 HEADER = "manymod-tuning\t1\tSome CPU\ttoday\n"
 ROW = "powmod\tpublic\t1\t16384\t{}\tscalar64.generic\tmeasured\n"
@@ -217,16 +218,16 @@ def test_a_file_for_one_kind_of_device_keeps_the_rows_of_the_other() -> None:
         return manymod.TuningRow(op, secret, 1, 64, 1, variant, "x")
 
     kept = [row("row32.cuda.t1"), row("scalar64.generic"), row("abacus"), row("row32.cuda.t1", secret=True)]
-    groups = [("powmod", False), ("powmod", False)]
+    base, reach = Base(kept), {("powmod", False): {64: (1, 16384)}}
     if "row32.cuda.t1" not in {variant.name for variant in manymod.variants()}:
         pytest.skip("this build has no CUDA")
     measured = [row("scalar64.adx")]
-    assert complete_rows(measured, groups, kept, "cpu") == [kept[0], *measured]
+    assert complete_rows(measured, reach, base, "cpu") == [kept[0], *measured]
     measured = [row("row32.cuda.t2")]
-    assert complete_rows(measured, groups, kept, "cuda") == [*measured, kept[1]]
-    assert complete_rows(measured, [("mulmod", False)], kept, "cuda") == []
+    assert complete_rows(measured, reach, base, "cuda") == [*measured, kept[1]]
+    assert complete_rows(measured, {("mulmod", False): {64: (1, 16384)}}, base, "cuda") == []
     measured = [row("cios32.opencl.t1")]
-    assert complete_rows(measured, groups, kept, "opencl") == [*measured, *kept[:2]]
+    assert complete_rows(measured, reach, base, "opencl") == [*measured, *kept[:2]]
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "opencl:x", "cpu:0"])
@@ -247,14 +248,66 @@ def test_the_table_in_use_may_be_one_that_is_yet_to_be_made(
 ) -> None:
     monkeypatch.setenv("MANYMOD_TUNING", str(tmp_path / "t"))
     code = (
-        "import sys; from pathlib import Path; from manymod.cli.tune.file import table_in_use;"
-        "print(repr(table_in_use(Path(sys.argv[1])).source))"
+        "import sys; from pathlib import Path; from manymod.cli.tune.file import base_of;"
+        "import manymod; base_of(Path(sys.argv[1])); print(repr(manymod.tuning().source))"
     )
     for name, found in (("t", "''\n"), ("u", "")):
         command = [sys.executable, "-c", code, str(tmp_path / name)]
         finished = subprocess.run(command, capture_output=True, text=True, check=False)
         assert finished.stdout == found, finished.stderr
-    assert table_in_use(tmp_path / "t") == manymod.tuning()
+    assert base_of(tmp_path / "t") == Base(manymod.tuning().rows)
+
+
+def test_a_file_keeps_its_rows_for_what_is_not_measured(tmp_path: Path) -> None:
+    """Other operations, timing classes and devices; with chosen widths, other widths of the measured ones."""
+
+    def rows(*found: tuple[int, int, str], op: str = "powmod") -> list[manymod.TuningRow]:
+        return [manymod.TuningRow(op, False, least, most, 1, name, "x") for least, most, name in found]
+
+    before = rows((1, 96, "scalar64.adx"), (97, 300, "scalar64.generic"), (301, 16384, "radix29.avx2"))
+    other = rows((1, 16384, "abacus"), op="mulmod")  # a variant that this build does not have
+    file = tmp_path / "t"
+    file.write_text(file_text([*before, *other], "Some CPU", "one thread"))
+    in_use = manymod.tuning().rows
+    base = base_of(file)
+    assert (list(base.own), base.processor) == ([*before, *other], "Some CPU")
+    assert list(base.rows[:4]) == [*before, *other]
+    assert {(row.op, row.secret) for row in base.rows} == {(row.op, row.secret) for row in in_use}
+
+    measured = rows((1, 300, "dpf52.avx2"), (301, 16384, "dpf52.avx512f"))
+    reach = {("powmod", False): {200: (1, 300), 400: (301, 16384)}}
+    assert complete_rows(measured, reach, base, "cpu") == [*measured, *other]
+    some = complete_rows(measured, reach, base, "cpu", some_widths=True)
+    assert some == [*rows((97, 300, "dpf52.avx2")), *measured[1:], *before[:1], *other]
+    assert base.kept(some) == [*before[:1], *other]
+    inside = {("powmod", False): {200: (150, 250)}}
+    assert complete_rows(rows((150, 250, "dpf52.avx2")), inside, base, "cpu", some_widths=True) == [
+        *rows((150, 250, "dpf52.avx2")),
+        *rows((1, 96, "scalar64.adx"), (97, 149, "scalar64.generic"), (251, 300, "scalar64.generic")),
+        *before[2:],
+        *other,
+    ]
+    gpu = complete_rows([], {("powmod", False): {400: (1, 16384)}}, base, "cuda", some_widths=True)
+    assert gpu == [*before, *other]
+
+
+def test_a_second_run_keeps_what_the_first_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(tune_command, "QUICK_LIMIT", float("inf"))
+    file = tmp_path / "my.tuning"
+    for op, bits in (("sqrmod", "64"), ("mulmod", "64,512"), ("mulmod", "512")):
+        finished = run("tune", "--quick", "--op", op, "--bits", bits, "-o", file)
+        assert finished.code == 0, finished.err
+    lines = [line.split("\t") for line in file.read_text().splitlines()[1:] if not line.startswith("#")]
+    found = {(op, least, most, evidence.split(" bits")[0]) for op, _, least, most, *_, evidence in lines}
+    mine = {row for row in found if row[3] in {"64", "512"} and row[0] in {"sqrmod", "mulmod"}}
+    assert {("sqrmod", "1", "16384", "64"), ("mulmod", "1", "288", "64")} <= mine
+    assert ("mulmod", "289", "16384", "512") in mine
+    assert f"rows that {file} had and that were not measured: mulmod, sqrmod." in finished.out
+    file.write_text("manymod-tuning\tnonsense\n")
+    refused = run("tune", "--quick", "--op", "sqrmod", "--bits", "64", "-o", file)
+    assert (refused.code, "line 1" in refused.err) == (1, True)
+    assert file.read_text() == "manymod-tuning\tnonsense\n"
 
 
 def test_files_are_written_whole_and_over_tuning_files_only(
@@ -286,7 +339,7 @@ def test_files_are_written_whole_and_over_tuning_files_only(
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(tables.TableError, match=r"t\.tuning: disk full"):
         write_file(file, "other")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["precious", "t.tuning"]
     assert file.read_text() == text
@@ -347,8 +400,10 @@ def test_tune_usage(tmp_path: Path) -> None:
     for device in ("gpu", "cuda:", "cuda:x", "CPU", "cuda:-1", "auto"):
         assert run("tune", "--device", device).code == 2
     assert run("tune", "--bits", "many").code == 2
-    shown = run("tune", "--show", "-o", tmp_path / "t")
-    assert (shown.code, "leave out -o" in shown.err) == (2, True)
+    assert run("tune", "--show", "--check").code == 2
+    for option in ("--show", "--check"):
+        refused = run("tune", option, "-o", tmp_path / "t")
+        assert (refused.code, f"{option} writes no file: leave out -o" in refused.err) == (2, True)
     precious = tmp_path / "precious"
     precious.write_text("data")
     finished = run("tune", "--quick", "--op", "sqrmod", "--bits", "64", "--output", precious)

@@ -18,7 +18,7 @@ from tests.python.cli_support import COMMAND, run
 import manymod
 from manymod.cli.tune import case as tune_case
 from manymod.cli.tune.case import Case, Target
-from manymod.cli.tune.file import complete_rows, file_text
+from manymod.cli.tune.file import Base, complete_rows, file_text
 from manymod.cli.tune.gpu_choice import (
     GpuChoice,
     crossover,
@@ -236,8 +236,8 @@ def test_the_file_is_read_back(tmp_path: Path) -> None:
     measured = gpu_rows({CASE: [choice], Case("mulmod", False, 1024): []}, 16)
     kept = manymod.tuning().rows
     gaps = gap_rows([Case("mulmod", False, 1024)], kept)
-    groups = [("powmod", False), ("mulmod", False)]
-    rows = complete_rows([*measured, *gaps], groups, kept, "cuda")
+    reach = {("powmod", False): {CASE.bits: (1, 16384)}, ("mulmod", False): {1024: (1, 16384)}}
+    rows = complete_rows([*measured, *gaps], reach, Base(kept), "cuda")
     file = tmp_path / "t"
     file.write_text(file_text(rows, 'A "GPU" \\ \N{MICRO SIGN}', "made up"))
     table = manymod.load_tuning(file)

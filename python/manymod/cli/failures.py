@@ -16,7 +16,15 @@ import click
 from manymod._extras import extra_of
 from manymod.errors import ManymodError
 
-__all__ = ["EXIT_BROKEN_PIPE", "EXIT_FAILURE", "EXIT_INTERNAL", "EXIT_INTERRUPTED", "report_failures", "say"]
+__all__ = [
+    "EXIT_BROKEN_PIPE",
+    "EXIT_FAILURE",
+    "EXIT_INTERNAL",
+    "EXIT_INTERRUPTED",
+    "report_failures",
+    "say",
+    "told",
+]
 
 EXIT_FAILURE = 1
 EXIT_INTERNAL = os.EX_SOFTWARE
@@ -41,7 +49,7 @@ def report_failures() -> Iterator[None]:
         say("manymod: interrupted")
         sys.exit(EXIT_INTERRUPTED)
     except (ManymodError, OSError, MemoryError) as error:
-        say(f"manymod: {str(error) or 'out of memory'}")
+        say(f"manymod: {told(error)}")
         sys.exit(EXIT_FAILURE)
     except Exception as error:
         if isinstance(error, ImportError) and extra_of(error) is not None:
@@ -62,6 +70,15 @@ def _discard(stream: TextIO) -> None:
     """Let what is still to be written to a standard stream go nowhere, as writing it fails."""
     with contextlib.suppress(OSError, ValueError, AttributeError):  # it may be closed, or no file at all
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def told(error: BaseException) -> str:
+    """Return what a line says about a failure: of the system's errors the file and the reason, no number."""
+    if isinstance(error, OSError) and error.strerror:
+        name = error.filename
+        where = "" if name is None else f"{os.fsdecode(name) if isinstance(name, str | bytes) else name}: "
+        return f"{where}{error.strerror}"
+    return str(error) or ("out of memory" if isinstance(error, MemoryError) else type(error).__name__)
 
 
 def _internal_error(error: Exception) -> str:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from manymod.cli.options import Option
+from manymod.cli.outputs import refuse_inputs
 from manymod.tables.integers import read_cells
 
 __all__ = ["IN_PATH", "KEY_OPTIONS", "KeyFiles", "chosen_keys", "files_of_folder"]
@@ -89,8 +90,8 @@ def chosen_keys(options: dict[str, Any], private: bool) -> KeyFiles:
         raise click.UsageError(f"{what} a --key-column with each row's key")
     if folder:
         files, output = files_of_folder(folder, private=private), options["output"]
-        if isinstance(output, Path) and output.exists() and any(map(output.samefile, files)):
-            raise click.UsageError("OUT is one of --keys: write to another file")
+        if isinstance(output, Path):
+            refuse_inputs(output, (("one of --keys", path) for path in files))
     elif options["key_column"] is not None:
         _check_names(files)
     password_file = options["password_file"]

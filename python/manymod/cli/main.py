@@ -35,6 +35,11 @@ LAZY = {
 class _Commands(click.Group):
     """A group some of whose commands are imported on first use, and none of which ends with a traceback."""
 
+    def make_context(self, *arguments: Any, **keywords: Any) -> click.Context:
+        """Read the options before the command; `--help` writes its text here."""
+        with report_failures():
+            return super().make_context(*arguments, **keywords)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         with report_failures():

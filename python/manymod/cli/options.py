@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,20 +53,32 @@ class NumberRange(click.FloatRange):
         return number
 
 
-def device_option() -> Option:
-    """`--device`, of commands that compute on any."""
-    names = "auto, cpu, cuda, cuda:K, opencl or opencl:K."
-    return click.option("--device", default="auto", show_default=True, help=names)
+def device_option(
+    help_text: str = "Where to compute: auto, cpu, cuda, cuda:K, opencl or opencl:K.",
+    plain: Sequence[str] = ("auto", "cpu"),
+) -> Option:
+    """`--device`: one of the names `plain`, of which the first is the default, a kind of GPUs or one GPU."""
+
+    def name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+        if value not in plain and not re.fullmatch(r"(cuda|opencl)(:[0-9]{1,9})?", value):
+            names = ", ".join((*plain, "cuda", "cuda:K", "opencl", "opencl:K"))
+            raise click.BadParameter(f"{value!r} is none of {names}")
+        return value
+
+    return click.option(
+        "--device", callback=name, metavar="DEVICE", default=plain[0], show_default=True, help=help_text
+    )
 
 
 def variant_option() -> Option:
     """`--variant`."""
-    return click.option("--variant", help="Variant by name; see `manymod info`.")
+    return click.option("--variant", metavar="NAME", help="Variant by name; see `manymod info`.")
 
 
 def threads_option(help_text: str = "CPU threads; 0: all.") -> Option:
     """`--threads`."""
-    return click.option("--threads", type=click.IntRange(0, _core.MAX_THREADS), default=0, help=help_text)
+    threads = click.IntRange(0, _core.MAX_THREADS)
+    return click.option("--threads", type=threads, default=0, show_default=True, help=help_text)
 
 
 def output_option(help_text: str, **settings: Any) -> Option:
@@ -83,4 +96,4 @@ def operations_option(choices: Sequence[str], help_text: str) -> Option:
             raise click.BadParameter(f"{unknown[0]!r} is none of {', '.join(choices)}")
         return list(given)
 
-    return click.option("--op", "--ops", "ops", multiple=True, callback=names, help=help_text)
+    return click.option("--op", "--ops", "ops", multiple=True, callback=names, metavar="LIST", help=help_text)

@@ -12,6 +12,8 @@ import click
 
 from manymod._extras import missing_extra
 from manymod.cli.keys import IN_PATH
+from manymod.cli.options import output_option
+from manymod.cli.outputs import check_output, write_output
 
 __all__ = ["provider", "reference_pem"]
 
@@ -73,18 +75,15 @@ def provider() -> None:
 
 @provider.command()
 @click.argument("source", type=IN_PATH, metavar="CERTIFICATE")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write; standard output without it.",
-)
+@output_option("File to write; standard output without it.")
 def reference(source: Path, output: Path | None) -> None:
     """Write a reference to a key that manymod-signd holds.
 
     CERTIFICATE is a certificate or public key, in PEM or DER. Servers take the reference where they take the
     file of the private key; it holds nothing secret.
     """
+    if output is not None:
+        check_output(output, [("CERTIFICATE", source)])
     try:
         text = reference_pem(source.read_bytes())
     except ValueError as error:
@@ -92,4 +91,4 @@ def reference(source: Path, output: Path | None) -> None:
     if output is None:
         click.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="ascii")
+        write_output(output, text)

@@ -14,6 +14,7 @@ from ray.data import Dataset
 from manymod import ecc as curves
 from manymod import rsa as keys_of_rsa
 from manymod import set_threads
+from manymod.errors import ManymodError
 from manymod.ray.workers import Ledger, Workers
 from manymod.tables import (
     OPERATIONS,
@@ -21,6 +22,8 @@ from manymod.tables import (
     EccJob,
     EngineOptions,
     Job,
+    MemorySource,
+    OperandError,
     OperationJob,
     OutputNames,
     PersistentJob,
@@ -70,6 +73,19 @@ def check_portable(job: Job) -> None:
         ) from error
 
 
+def _check_columns(dataset: Dataset, job: Job) -> None:
+    """Raise OperandError if a job does not fit the columns of a dataset, as far as Ray knows them already."""
+    schema = getattr(dataset.schema(fetch_if_missing=False), "base_schema", None)
+    if not isinstance(schema, pa.Schema):
+        return
+    try:
+        job.bind(MemorySource(schema.empty_table()))
+    except OperandError:
+        raise
+    except (ManymodError, TypeError):
+        pass  # keys are not loaded here, and a device or a variant may be there for actors alone
+
+
 def map_dataset(
     dataset: Dataset, job: Job, *, workers: Workers | None = None, limits: BatchLimits | None = None
 ) -> Dataset:
@@ -90,14 +106,15 @@ def map_dataset(
     Raises:
         TypeError: if the job cannot be pickled, as with a `KeyRing` in place of a function.
 
-    Running it raises `OperandError` if a name does not fit the columns.
+        OperandError: if a name does not fit the columns; where Ray does not know these yet, running the
+            dataset raises it.
     """
     check_portable(job)
+    _check_columns(dataset, job)
     workers = workers or Workers()
     mapped: Dataset = dataset.map_batches(
         BlockActor,
         fn_constructor_args=(job, limits, workers, Ledger()),
-        batch_size=None,
         batch_format="pyarrow",
         zero_copy_batch=True,
         udf_modifying_row_count=False,

@@ -25,6 +25,7 @@ from manymod.tables import (
     Job,
     MemorySource,
     PersistentJob,
+    TableError,
     TableProgress,
     Tally,
     run,
@@ -97,8 +98,8 @@ class PieceActor:
 
 def parquet_to_parquet(
     job: Job,
-    table: Path,
-    output: Path,
+    table: str | Path,
+    output: str | Path,
     *,
     workers: Workers | None = None,
     limits: BatchLimits | None = None,
@@ -131,6 +132,9 @@ def parquet_to_parquet(
         PartsError: if there are parts that cannot, or may not, be used.
         TypeError: if the job cannot be pickled, as with a `KeyRing` in place of a function.
     """
+    table, output = Path(table), Path(output)
+    if output.resolve().is_relative_to(table.resolve()):
+        raise TableError(f"{output} would be among the files of {table}: write elsewhere")
     check_portable(job)
     workers, limits = workers or Workers(), limits or BatchLimits()
     pieces = PieceTable(table)
@@ -170,10 +174,9 @@ def _answers(
     answers = dataset.map_batches(
         PieceActor,
         fn_constructor_args=(job, limits, workers, Ledger(), *where),
-        batch_size=None,
         batch_format="pyarrow",
         udf_modifying_row_count=False,
-        **workers.options(),
+        **workers.options(rows=1),
     )
     for row in answers.iter_rows():
         answer: Tally | ManymodError = pickle.loads(row["answer"])  # noqa: S301 - by our own actors

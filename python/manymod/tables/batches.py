@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from manymod.tables.errors import TableError
+from manymod.tables.nested import mapped_field, mapped_type
 from manymod.tables.text_columns import without_invalid_text
 
 __all__ = ["Batch", "BatchLimits", "MemorySource", "Source", "rebatch"]
@@ -152,28 +153,11 @@ def decoded_type(dtype: Any) -> Any:
     >>> decoded_type(pa.list_(pa.dictionary(pa.int8(), pa.string())))
     ListType(list<item: string>)
     """
-    types = pa.types
-    if types.is_dictionary(dtype):
-        return decoded_type(dtype.value_type)
-    if types.is_list(dtype):
-        return pa.list_(_decoded_field(dtype.value_field))
-    if types.is_large_list(dtype):
-        return pa.large_list(_decoded_field(dtype.value_field))
-    if types.is_fixed_size_list(dtype):
-        return pa.list_(_decoded_field(dtype.value_field), dtype.list_size)
-    if types.is_struct(dtype):
-        return pa.struct([_decoded_field(dtype.field(index)) for index in range(dtype.num_fields)])
-    if types.is_map(dtype):
-        key, item = _decoded_field(dtype.key_field), _decoded_field(dtype.item_field)
-        unchanged = (
-            key == dtype.key_field and item == dtype.item_field
-        )  # else other names in it would be lost
-        return dtype if unchanged else pa.map_(key, item, dtype.keys_sorted)
-    return dtype
+    return mapped_type(dtype, _decoded)
 
 
-def _decoded_field(field: Any) -> Any:
-    return field.with_type(decoded_type(field.type))
+def _decoded(dtype: Any) -> Any:
+    return decoded_type(dtype.value_type) if pa.types.is_dictionary(dtype) else None
 
 
 def _check_names(fields: Iterable[Any]) -> None:
@@ -192,7 +176,7 @@ def plain_schema(schema: Any) -> Any:
         UnicodeDecodeError: if a name is not UTF-8.
     """
     _check_names(schema)
-    return pa.schema([_decoded_field(field) for field in schema], metadata=schema.metadata)
+    return pa.schema([mapped_field(field, _decoded) for field in schema], metadata=schema.metadata)
 
 
 def plain_batch(batch: Any, schema: Any) -> Any:

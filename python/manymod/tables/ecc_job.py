@@ -45,6 +45,7 @@ class EccJob(KeyJob):
     """
 
     family: str = "ecc"
+    RING = KeyRing
     ring: KeyRing | Callable[[], KeyRing] | None = None
     curve: Curve | None = None
     how: Mapping[str, Any] = field(default_factory=dict)

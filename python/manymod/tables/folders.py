@@ -120,17 +120,23 @@ class OutputFile:
         """Write a small file as a whole.
 
         Raises:
-            OSError: if it cannot be written; what was there before is still there.
+            TableError: if it cannot be written; what was there before is still there.
         """
-        with contextlib.closing(self.folder()) as folder:
-            name = self.temporary_name()
-            try:
-                with folder.create(name) as file:
-                    file.write(content)
-                self.put(folder, name, folder)
-            except BaseException:
-                folder.remove(name)
-                raise
+        try:
+            with contextlib.closing(self.folder()) as folder:
+                self._replace(folder, content)
+        except OSError as error:
+            raise TableError(f"{self.path}: {error.strerror or error}") from error
+
+    def _replace(self, folder: Folder, content: bytes) -> None:
+        name = self.temporary_name()
+        try:
+            with folder.create(name) as file:
+                file.write(content)
+            self.put(folder, name, folder)
+        except BaseException:
+            folder.remove(name)
+            raise
 
     def put(self, folder: Folder, name: str, parent: Folder) -> None:
         """Move a finished file from `folder` to its place in the directory `parent`, durably.

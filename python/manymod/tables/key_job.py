@@ -105,12 +105,24 @@ class KeyJob(Job):
     encodings: Mapping[str, str] = field(default_factory=dict)
     names: OutputNames = field(default_factory=lambda: OutputNames(how="bytes"))
 
+    #: type of the family's keys
+    RING: ClassVar[type]
     #: statuses of signatures that are not valid, besides OK
     VERDICTS: ClassVar[frozenset[Status]] = frozenset()
 
     def loaded(self) -> Self:
-        """Return the job with its keys in this process."""
-        return replace(self, ring=self.ring()) if callable(self.ring) else self
+        """Return the job with its keys in this process.
+
+        Raises:
+            TypeError: if the function for the keys returns something else.
+        """
+        if not callable(self.ring):
+            return self
+        ring = self.ring()
+        if not isinstance(ring, self.RING):
+            name = f"{self.RING.__module__.removesuffix('.ring')}.{self.RING.__name__}"
+            raise TypeError(f"the function for the keys returned {type(ring).__name__}, not a {name}")
+        return replace(self, ring=ring)
 
     @property
     def keys(self) -> Any:

@@ -39,6 +39,7 @@ class RsaJob(KeyJob):
     """
 
     family: str = "rsa"
+    RING = KeyRing
     ring: KeyRing | Callable[[], KeyRing]
     padding: Padding
     algorithm: Any = None

@@ -7,35 +7,23 @@ from typing import Any
 
 import pyarrow as pa
 
+from manymod.tables.nested import mapped_type
 from manymod.tables.text_lines import INVALID_TEXT
 
 __all__ = ["safe_batch", "without_invalid_text"]
 
 
+#: Types of the same layout in place of those of text.
+_BYTES = {
+    pa.string(): pa.binary(),
+    pa.large_string(): pa.large_binary(),
+    pa.string_view(): pa.binary_view(),
+}
+
+
 def _bytes_type(dtype: Any) -> Any:
     """Return a type with bytes in place of text of the same layout, also inside of it."""
-    types = pa.types
-    if types.is_string(dtype):
-        return pa.binary()
-    if types.is_large_string(dtype):
-        return pa.large_binary()
-    if str(dtype) == "string_view":
-        return pa.binary_view()
-    if types.is_struct(dtype):
-        return pa.struct([_bytes_field(dtype.field(index)) for index in range(dtype.num_fields)])
-    if types.is_list(dtype):
-        return pa.list_(_bytes_field(dtype.value_field))
-    if types.is_large_list(dtype):
-        return pa.large_list(_bytes_field(dtype.value_field))
-    if types.is_fixed_size_list(dtype):
-        return pa.list_(_bytes_field(dtype.value_field), dtype.list_size)
-    if types.is_map(dtype):
-        return pa.map_(_bytes_field(dtype.key_field), _bytes_field(dtype.item_field), dtype.keys_sorted)
-    return dtype
-
-
-def _bytes_field(field: Any) -> Any:
-    return field.with_type(_bytes_type(field.type))
+    return mapped_type(dtype, _BYTES.get)
 
 
 def _as_bytes(column: Any) -> Any:

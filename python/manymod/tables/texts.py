@@ -11,6 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from manymod.tables.nested import mapped_type
+
 __all__ = ["TWIN_FIELDS", "csv_text", "has_twin_fields", "json_value", "plain_values", "refusal_of_text"]
 
 TWIN_FIELDS = "two fields of a structure have one name"
@@ -25,6 +27,10 @@ def text_type(dtype: Any) -> Any:
     >>> text_type(pa.list_(pa.timestamp("ns")))
     ListType(list<item: string>)
     """
+    return mapped_type(dtype, _text_in_place_of)
+
+
+def _text_in_place_of(dtype: Any) -> Any:
     types = pa.types
     if isinstance(dtype, pa.BaseExtensionType):
         return text_type(dtype.storage_type)
@@ -32,21 +38,7 @@ def text_type(dtype: Any) -> Any:
         return text_type(dtype.value_type)
     if types.is_temporal(dtype) and not types.is_interval(dtype):
         return pa.int64() if types.is_duration(dtype) else pa.string()
-    if types.is_map(dtype):
-        return pa.map_(text_type(dtype.key_type), text_type(dtype.item_type))
-    if types.is_list(dtype):
-        return pa.list_(_text_field(dtype.value_field))
-    if types.is_large_list(dtype):
-        return pa.large_list(_text_field(dtype.value_field))
-    if types.is_fixed_size_list(dtype):
-        return pa.list_(_text_field(dtype.value_field), dtype.list_size)
-    if types.is_struct(dtype):
-        return pa.struct([_text_field(dtype.field(index)) for index in range(dtype.num_fields)])
-    return dtype
-
-
-def _text_field(field: Any) -> Any:
-    return field.with_type(text_type(field.type))
+    return None
 
 
 def plain_values(column: Any) -> list[Any]:

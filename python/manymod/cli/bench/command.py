@@ -16,7 +16,14 @@ from manymod.cli.bench.ecc_command import bench_ecc
 from manymod.cli.bench.elementwise_command import bench_elementwise
 from manymod.cli.bench.gmp import GmpLibrary
 from manymod.cli.bench.measure import INCLUDED, Case, Settings, measure
-from manymod.cli.bench.report import machine, number, versions, widths, with_report_options, write_report
+from manymod.cli.bench.report import (
+    machine,
+    number,
+    versions,
+    widths_option,
+    with_report_options,
+    write_report,
+)
 from manymod.cli.bench.rsa_command import bench_rsa
 from manymod.cli.options import operations_option, threads_option, variant_option
 from manymod.cli.progress import make_bar, output_console
@@ -108,7 +115,7 @@ def _find_gmp(path: str | None) -> GmpLibrary | None:
     invoke_without_command=True, short_help="Throughput of this machine beside gmpy2, GMP and Python."
 )
 @with_report_options
-@click.option("--bits", callback=widths, help=f"Widths. [default: {','.join(map(str, BITS))}]")
+@widths_option(",".join(map(str, BITS)))
 @operations_option(OPS, f"Operations. [default: {','.join(OPS)}]")
 @threads_option("CPU threads of the column with several; 0: all.")
 @variant_option()

@@ -16,7 +16,14 @@ from manymod import _core
 from manymod.cli.bench.cpu import AUTO, Case, Series, Settings, measure, rows
 from manymod.cli.bench.limit import LIMIT
 from manymod.cli.bench.quiet import ISSUE, LEAST_READING, QUIET, QuietMeter
-from manymod.cli.bench.report import machine, number, versions, widths, with_report_options, write_report
+from manymod.cli.bench.report import (
+    machine,
+    number,
+    versions,
+    widths_option,
+    with_report_options,
+    write_report,
+)
 from manymod.cli.options import threads_option
 from manymod.cli.progress import make_bar, output_console
 
@@ -129,7 +136,7 @@ def _print(report: dict[str, Any], console: Console) -> None:
 
 @click.command("cpu", short_help="Every CPU variant against the multiplier's limit.")
 @with_report_options
-@click.option("--bits", callback=widths, help="Widths of both operations. [default: 512 to 4096, 256 to 512]")
+@widths_option("powers 512 to 4096, products 256 to 512")
 @click.option("--variant", "variants", multiple=True, help="This variant only, or `auto`; may be repeated.")
 @threads_option("CPU threads to compare with one; 0: all.")
 @click.option("--quick", is_flag=True, help="Fewer widths, less time for each.")

@@ -52,13 +52,13 @@ def _print(report: dict[str, Any], console: Console) -> None:
 
 @click.command("ecc", short_help="Elliptic curves beside OpenSSL.")
 @with_report_options
-@click.option("--curves", callback=_curves, help="Curves, as in P-256,Ed448. [default: all]")
+@click.option("--curves", callback=_curves, metavar="LIST", help="Curves, as in P-256,Ed448. [default: all]")
 @operations_option(list(OPERATIONS), f"Operations. [default: {','.join(OPERATIONS)}]")
 @click.option("--batch", type=click.IntRange(1), default=1024, show_default=True, help="Items of a batch.")
 @click.option("--terms", type=click.IntRange(1), default=1 << 14, show_default=True, help="Terms of a sum.")
 @threads_option("CPU threads of the columns with several; 0: all.")
 @click.option(
-    "--seconds", type=NumberRange(0.001), default=0.1, show_default=True, help="Time of a repetition."
+    "--seconds", type=NumberRange(0.001), default=0.1, show_default=True, help="Seconds of a repetition."
 )
 @click.option(
     "--crypto-mb", help="Intel's libcrypto_mb.so, measured too. [default: that of the system, if any]"

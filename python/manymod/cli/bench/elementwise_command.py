@@ -15,8 +15,15 @@ from rich.table import Table
 import manymod
 from manymod.cli.bench.elementwise import OPERATIONS, SMALL_ITEMS, Case, Settings, measure
 from manymod.cli.bench.elementwise_lists import measure_lists
-from manymod.cli.bench.report import machine, number, versions, widths, with_report_options, write_report
-from manymod.cli.options import operations_option, threads_option
+from manymod.cli.bench.report import (
+    machine,
+    number,
+    versions,
+    widths_option,
+    with_report_options,
+    write_report,
+)
+from manymod.cli.options import device_option, operations_option, threads_option
 from manymod.cli.progress import make_bar, output_console
 
 __all__ = ["bench_elementwise"]
@@ -58,10 +65,10 @@ def _print(report: dict[str, Any], console: Console) -> None:
 
 @click.command("elementwise", short_help="Sums and products of arrays, in host and in GPU memory.")
 @with_report_options
-@click.option("--bits", callback=widths, help=f"Widths. [default: {','.join(map(str, BITS))}]")
+@widths_option(",".join(map(str, BITS)))
 @operations_option(list(OPERATIONS), f"Operations. [default: {','.join(OPERATIONS)}]")
 @click.option("--items", type=click.IntRange(1), default=1 << 20, show_default=True, help="Items of a call.")
-@click.option("--device", default="auto", show_default=True, help="Where arrays in host memory are computed.")
+@device_option("Where arrays in host memory are computed: auto, cpu, cuda, cuda:K, opencl or opencl:K.")
 @threads_option()
 @click.option("--secret", is_flag=True, help="Constant-time calls too, on arrays in host memory.")
 @click.option("--lists", is_flag=True, help="Lists of up to 100,000 mpz too, in turns with loops of gmpy2.")

@@ -17,7 +17,7 @@ import click
 import manymod
 from manymod import _core
 from manymod.cli.options import Option, output_option
-from manymod.tables import OutputFile, TableError
+from manymod.cli.outputs import check_output, write_output
 
 __all__ = [
     "commit",
@@ -25,24 +25,16 @@ __all__ = [
     "number",
     "utc_now",
     "versions",
-    "widths",
+    "widths_option",
     "with_report_options",
     "write_report",
 ]
 
 
-def _special(output: Path) -> bool:
-    """Whether an output is a pipe or a device."""
-    return output.exists() and not output.is_file()
-
-
 def _writable(_context: click.Context, _parameter: click.Parameter, output: Path | None) -> Path | None:
     """Refuse a file that cannot be written before anything is measured."""
-    if output is not None and not _special(output):
-        try:
-            OutputFile(output)
-        except TableError as error:
-            raise click.BadParameter(str(error)) from error
+    if output is not None:
+        check_output(output)
     return output
 
 
@@ -58,6 +50,11 @@ def with_report_options(command: Any) -> Any:
     for option in reversed(_REPORT_OPTIONS):
         command = option(command)
     return command
+
+
+def widths_option(default: str, what: str = "Widths in bits") -> Option:
+    """`--bits`: widths, separated by commas; None where it is not given, which `default` describes."""
+    return click.option("--bits", callback=widths, metavar="LIST", help=f"{what}. [default: {default}]")
 
 
 def widths(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[int] | None:
@@ -130,13 +127,7 @@ def write_report(report: dict[str, Any], output: Path | None, as_json: bool) -> 
     """
     text = json.dumps(report, indent=2)
     if output is not None:
-        try:
-            if _special(output):
-                output.write_text(text + "\n", encoding="utf-8")
-            else:
-                OutputFile(output).write((text + "\n").encode())
-        except OSError as error:
-            raise click.ClickException(f"{output}: {error.strerror}") from error
+        write_output(output, text + "\n")
     if as_json:
         click.echo(text)
     return not as_json

@@ -15,7 +15,7 @@ from manymod import _core
 from manymod._extras import missing_extra
 from manymod.cli.bench.contenders import BatchSettings
 from manymod.cli.bench.openssl_report import environment, rates_table
-from manymod.cli.bench.report import number, widths, with_report_options, write_report
+from manymod.cli.bench.report import number, widths_option, with_report_options, write_report
 from manymod.cli.bench.rsa import INCLUDED, RsaCase, measure, signing_key
 from manymod.cli.bench.rsa_signer import DEADLINE, measure_signer
 from manymod.cli.bench.rsa_timing import NOTHING_SEEN, measure_timing
@@ -95,7 +95,7 @@ def _print(report: dict[str, Any], console: Console) -> None:
 
 @click.command("rsa", short_help="RSA beside OpenSSL.")
 @with_report_options
-@click.option("--bits", callback=widths, help=f"Sizes of keys. [default: {','.join(map(str, BITS))}]")
+@widths_option(",".join(map(str, BITS)), "Sizes of keys in bits")
 @operations_option(list(PADDINGS), f"Operations. [default: {','.join(PADDINGS)}]")
 @click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Items of a batch.")
 @threads_option("CPU threads of the columns with several; 0: all.")

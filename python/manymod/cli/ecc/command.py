@@ -265,6 +265,15 @@ def _hint(operation: str, options: dict[str, Any]) -> Callable[[Tally], str | No
     """What is said where every row fails in the way that wrong options make it."""
 
     def hint(tally: Tally) -> str | None:
+        if tally.rows and tally.bad_counts.get("ecc_curve") == tally.rows:
+            chosen = [name for name in ("scheme", "algorithm", "form", "context") if options.get(name)]
+            said = ", ".join(
+                f"--{'hash' if name == 'algorithm' else name} {options[name]}" for name in chosen
+            )
+            return (
+                f"every row is ecc_curve: no key's curve has this operation{said and ' with ' + said}, or no "
+                "key has the name in --key-column"
+            )
         failed = tally.bad_counts.get(INVALID_SIGNATURE, 0) + tally.bad_counts.get("ecc_signature", 0)
         if operation != "verify" or not tally.rows or failed != tally.rows:
             return None

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
-from manymod.cli.options import NumberRange
+from manymod.cli.options import NumberRange, output_option
+from manymod.cli.outputs import check_output, refuse_inputs, write_output
 from manymod.cli.progress import make_bar, output_console
 from manymod.lab.catalogue import load, select
 from manymod.lab.machine import Machine
@@ -61,15 +63,17 @@ def _prefix(_context: click.Context, _parameter: click.Parameter, value: Path) -
     return value
 
 
-def _check_outputs(prefix: Path) -> None:
-    """Refuse what cannot be written before anything is measured.
+def _check_outputs(prefix: Path, reports: Mapping[str, Path]) -> None:
+    """Refuse what cannot be written, or is to be read, before anything is measured.
 
     Raises:
-        TableError: if one of the report's files cannot be.
+        TableError: if one of the report's files cannot be written.
+        UsageError: if it is one of `reports`.
     """
     prefix.parent.mkdir(parents=True, exist_ok=True)
     for path in _outputs(prefix):
         OutputFile(path)
+        refuse_inputs(path, ((f"--report {name}", report) for name, report in reports.items()), str(path))
 
 
 def _write(document: dict[str, Any], prefix: Path) -> None:
@@ -116,7 +120,6 @@ def _described(settings: Settings) -> dict[str, Any]:
 
 def _measure(rows: list[Row], machine: Machine, settings: Settings, prefix: Path) -> None:
     console = Console(stderr=True)
-    _check_outputs(prefix)
     store = Store(_outputs(prefix)[0], machine.facts, _described(settings))
     states: Counter[str] = Counter()
     total = sum(settings.again or not store.is_measured(row.id) for row in rows)
@@ -210,6 +213,7 @@ def lab(
             click.echo(f"{row.id}\t{row.what}")
         return
     settings = _settings(quick, minutes, device, again)
+    _check_outputs(prefix, reports)
     with Machine(programs, reports) as machine:
         try:
             _measure(rows, machine, settings, prefix)
@@ -220,9 +224,12 @@ def lab(
 @lab.command("render", short_help="The page and Markdown of a report's JSON.")
 @click.argument("report", type=_FILE)
 def render(report: Path) -> None:
-    """Write REPORT's page and Markdown beside it."""
+    """Write REPORT's page and Markdown beside it: of r.json, r.html and r.md."""
+    prefix = report.with_suffix("")
+    for path in _outputs(prefix)[1:]:
+        refuse_inputs(path, [("REPORT", report)], str(path))
     try:
-        _write(read(report), report.with_suffix(""))
+        _write(read(report), prefix)
     except StoreError as error:
         raise click.ClickException(str(error)) from error
 
@@ -230,15 +237,17 @@ def render(report: Path) -> None:
 @lab.command("compare", short_help="Two reports row by row.")
 @click.argument("first", type=_FILE)
 @click.argument("second", type=_FILE)
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write it as Markdown.")
+@output_option("Write all rows as Markdown to this file.")
 def compare(first: Path, second: Path, output: Path | None) -> None:
     """Compare two reports' JSON: what became faster or slower by more than samples vary."""
+    if output is not None:
+        check_output(output, [("FIRST", first), ("SECOND", second)])
     try:
         found = changes(read(first), read(second))
     except StoreError as error:
         raise click.ClickException(str(error)) from error
     if output is not None:
-        output.write_text(comparison(found), encoding="utf-8")
+        write_output(output, comparison(found))
     console = output_console()
     for change in found:
         if change.verdict in {"faster", "slower"}:

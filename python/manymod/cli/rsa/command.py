@@ -229,6 +229,11 @@ def _hint(operation: str, options: dict[str, Any]) -> Callable[[Tally], str | No
     """What is said where every row fails in the way that wrong options make it."""
 
     def hint(tally: Tally) -> str | None:
+        if tally.rows and tally.bad_counts.get("rsa_length") == tally.rows:
+            return (
+                "every row is rsa_length: the keys are too short for the messages, --hash and --salt-length, "
+                "or with --prehashed the messages are no digests by --hash"
+            )
         status = {"verify": INVALID_SIGNATURE, "decrypt": "rsa_decryption"}.get(operation)
         if not tally.rows or tally.bad_counts.get(str(status)) != tally.rows:
             return None

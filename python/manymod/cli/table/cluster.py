@@ -63,6 +63,8 @@ def cluster_of(options: Mapping[str, Any]) -> Cluster | None:
         _check_parquet(options[name], options["input_format" if name == "table" else "output_format"])
     if options["output"].exists():
         raise click.UsageError(f"{options['output']} exists, and --ray makes a folder there: remove it first")
+    if options["output"].resolve().is_relative_to(options["table"].resolve()):
+        raise click.UsageError(f"{options['output']} would be among the files of TABLE: write elsewhere")
     device: str = options["device"]
     if device.startswith("cuda:"):
         raise click.UsageError("--ray gives every actor a GPU of its own: --device cuda")

@@ -53,7 +53,8 @@ def _operand_options(operation: Operation) -> list[Option]:
                 required=True,
                 multiple=repeated,
                 metavar="INTEGER" if fixed else "COLUMN|INTEGER",
-                help=f"Operand {name}" + ("; once for each term." if repeated else "."),
+                help=("The modulus n" if name == "mod" else f"Operand {name}")
+                + ("; once for each term." if repeated else "."),
             )
         )
     return options

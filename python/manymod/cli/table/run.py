@@ -17,7 +17,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from manymod import tables
-from manymod.cli.failures import EXIT_FAILURE, EXIT_INTERRUPTED, say
+from manymod.cli.failures import EXIT_FAILURE, EXIT_INTERRUPTED, say, told
 from manymod.cli.interrupt import InterruptGuard
 from manymod.cli.options import (
     STANDARD_STREAM,
@@ -28,6 +28,7 @@ from manymod.cli.options import (
     threads_option,
     variant_option,
 )
+from manymod.cli.outputs import refuse_inputs
 from manymod.cli.progress import RowProgress
 from manymod.cli.table.cluster import RAY_OPTIONS, Cluster, ClusterRun, cluster_of
 from manymod.errors import ManymodError
@@ -144,7 +145,12 @@ def run_options(batch_rows: int) -> list[Option]:
             help="Rows at a time.",
         ),
         click.option(
-            "--memory", callback=_memory, default="400M", show_default=True, help="Bound on memory used."
+            "--memory",
+            callback=_memory,
+            metavar="SIZE",
+            default="400M",
+            show_default=True,
+            help=f"Bound on memory used, such as 2G; at least {MIN_MEMORY >> 20}M.",
         ),
         click.option(
             "--checkpoint",
@@ -243,10 +249,16 @@ def _check_output(output: Path, options: dict[str, Any]) -> None:
         tables.OutputFile(output)
     except tables.TableError as error:
         raise click.UsageError(str(error)) from error
-    for name, value in options.items():
-        for path in value if isinstance(value, tuple) else (value,):
-            if name != "output" and isinstance(path, Path) and output.exists() and output.samefile(path):
-                raise click.UsageError(f"OUT is {_NAMES_OF_INPUTS.get(name, name)}: write to another file")
+    given = ((name, value if isinstance(value, tuple) else (value,)) for name, value in options.items())
+    refuse_inputs(
+        output,
+        (
+            (_NAMES_OF_INPUTS.get(name, name), path)
+            for name, values in given
+            for path in values
+            if name != "output" and isinstance(path, Path)
+        ),
+    )
 
 
 def _standard_output() -> IO[bytes]:
@@ -334,7 +346,7 @@ def run_job(
         raise
     except (ManymodError, pa.ArrowException, OSError, MemoryError) as error:
         kept = runner.kept()
-        say(f"manymod: {error or 'out of memory'}{kept and '; ' + kept}")
+        say(f"manymod: {told(error)}{kept and '; ' + kept}")
         return EXIT_FAILURE
     except KeyboardInterrupt:
         say(f"manymod: interrupted; {runner.kept() or 'nothing is kept'}")

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -16,14 +15,14 @@ from rich.console import Console
 
 import manymod
 from manymod.cli.bench.quiet import QuietMeter
-from manymod.cli.bench.report import widths
-from manymod.cli.options import operations_option, output_option
+from manymod.cli.bench.report import widths_option
+from manymod.cli.options import device_option, operations_option, output_option
 from manymod.cli.progress import make_bar, output_console
 from manymod.cli.tune.case import Case, Target, cases
-from manymod.cli.tune.choice import choices, cpu_rows
+from manymod.cli.tune.choice import choices, cpu_rows, width_ranges
 from manymod.cli.tune.cpu_measure import AUTO, OPS, Settings, library_choice, measure
-from manymod.cli.tune.file import complete_rows, file_text, output_file, table_in_use, write_file
-from manymod.cli.tune.gpu_choice import gap_rows, gpu_choices, gpu_rows, middles
+from manymod.cli.tune.file import Base, Group, base_of, complete_rows, file_text, output_file, write_file
+from manymod.cli.tune.gpu_choice import gap_rows, gpu_choices, gpu_ranges, gpu_rows, middles
 from manymod.cli.tune.gpu_measure import GPU_OPS, GpuSettings, measure_gpu
 from manymod.cli.tune.report import (
     choice_table,
@@ -61,11 +60,27 @@ class _Options:
     check: bool
 
 
-def _device(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    """Name of a device that could be."""
-    if value != "cpu" and not re.fullmatch(r"(cuda|opencl)(:[0-9]{1,9})?", value):
-        raise click.BadParameter(f"{value!r} is none of cpu, cuda, cuda:K, opencl, opencl:K")
-    return value
+@dataclass(frozen=True)
+class _Measured:
+    """What goes into a tuning file besides the rows that were measured, and where it is told of.
+
+    Attributes:
+        backend: whose variants were measured.
+        reach: the widths that each measured one speaks for, by operation and timing class.
+        base: what is kept.
+        models: the maker's names of the devices.
+        how: with how many threads.
+        remarks: comments for people.
+        console: where what is kept is told of.
+    """
+
+    backend: str
+    reach: Mapping[Group, Mapping[int, tuple[int, int]]]
+    base: Base
+    models: Sequence[str]
+    how: str
+    remarks: Sequence[str]
+    console: Console
 
 
 def _settings(quick: bool) -> Settings:
@@ -103,22 +118,40 @@ def _measure_all(
     return {case: found[case] for case in wanted if case in found}
 
 
-def _write(options: _Options, text: str) -> None:
-    try:
-        write_file(options.output, text)
-    except OSError as error:
-        raise click.ClickException(f"{options.output}: {error}") from error
+def _write(options: _Options, rows: Sequence[manymod.TuningRow], measured: _Measured) -> None:
+    base = measured.base
+    all_rows = complete_rows(rows, measured.reach, base, measured.backend, options.bits is not None)
+    kept = base.kept(all_rows)
+    before = base.processor.split("; ") if kept else []
+    processor = "; ".join(dict.fromkeys([*measured.models, *before]))
+    text = file_text(all_rows, processor, measured.how, measured.remarks)
+    write_file(options.output, text)
+    if kept:
+        ops = ", ".join(dict.fromkeys(row.op for row in kept))
+        told = f"Kept {len(kept)} rows that {options.output} had and that were not measured: {ops}."
+        measured.console.print(told, markup=False, highlight=False, soft_wrap=True)
 
 
-def _groups(measured: dict[Case, _Found]) -> list[tuple[str, bool]]:
-    return [(case.op, case.secret) for case in measured]
+def _reach(
+    cases_: Iterable[Case], ranges: Callable[[Sequence[int]], dict[int, tuple[int, int]]]
+) -> dict[Group, dict[int, tuple[int, int]]]:
+    """The widths that each measured one speaks for, by operation and timing class."""
+    widths_of: dict[Group, list[int]] = {}
+    for case in cases_:
+        widths_of.setdefault((case.op, case.secret), []).append(case.bits)
+    return {group: ranges(found) for group, found in widths_of.items()}
+
+
+def _base(options: _Options) -> Base:
+    """What the file begins with; a check makes none."""
+    return Base(manymod.tuning().rows) if options.check else base_of(options.output)
 
 
 def _tune_cpu(options: _Options, console: Console) -> None:
     ops = options.ops or list(OPS)
     if unknown := [op for op in ops if op not in OPS]:
         raise click.BadParameter(f"{unknown[0]!r} is tuned on a GPU only", param_hint="--op")
-    kept = table_in_use(options.output).rows
+    base = _base(options)
     settings = _settings(options.quick)
     meter = QuietMeter(settings.seconds / 8)
     extra = [AUTO] if options.check else []
@@ -132,8 +165,12 @@ def _tune_cpu(options: _Options, console: Console) -> None:
         print_check(measured, library_choice, console)
         return
     results = {case: choices(times) for case, times in measured.items()}
-    rows = complete_rows(cpu_rows(results), _groups(measured), kept, "cpu")
-    _write(options, file_text(rows, _model("cpu"), "one thread"))
+    reach = _reach(measured, width_ranges)
+    _write(
+        options,
+        cpu_rows(results),
+        _Measured("cpu", reach, base, [_model("cpu")], "one thread", [], console),
+    )
     console.print(choice_table(results))
 
 
@@ -176,7 +213,7 @@ def _check_gpu(name: str) -> None:
 
 
 def _tune_gpu(options: _Options, device: str, console: Console) -> None:
-    kept = table_in_use(options.output).rows
+    base = _base(options)
     _check_gpu(device)
     backend = _backend(device)
     wanted = _gpu_cases(options, backend)
@@ -196,24 +233,21 @@ def _tune_gpu(options: _Options, device: str, console: Console) -> None:
     middle = middles(list(measured))
     results = {case: gpu_choices(found, middle[case]) for case, found in measured.items()}
     threads = manymod.get_threads()
-    rows = [*gpu_rows(results, threads), *gap_rows(list(results), kept)]
-    complete = complete_rows(rows, _groups(measured), kept, backend)
-    processor, how = f"{_model(device)}; {_model('cpu')}", f"GPU and {threads} CPU threads"
-    _write(options, file_text(complete, processor, how, times_remarks(measured)))
+    rows = [*gpu_rows(results, threads), *gap_rows(list(results), base.rows)]
+    reach, how = _reach(measured, gpu_ranges), f"GPU and {threads} CPU threads"
+    models, remarks = [_model(device), _model("cpu")], times_remarks(measured)
+    _write(options, rows, _Measured(backend, reach, base, models, how, remarks, console))
     console.print(gpu_choice_table(results, measured))
 
 
 @click.command(short_help="Measure which variant is fastest where on this machine.")
-@click.option(
-    "--device",
-    callback=_device,
-    default="cpu",
-    show_default=True,
-    help="What to measure: cpu; or cuda, cuda:K, opencl or opencl:K against the CPU with all its threads.",
+@device_option(
+    "What to measure: cpu; or cuda, cuda:K, opencl or opencl:K against the CPU with all its threads.",
+    ("cpu",),
 )
 @click.option("--quick", is_flag=True, help="Few widths and, on the CPU, short exponents: about a minute.")
 @operations_option(GPU_OPS, f"Operations. [default: all; cpu: {','.join(OPS)}; GPUs: also multi_powmod]")
-@click.option("--bits", callback=widths, help=f"Widths. [default: {','.join(map(str, BITS))}; more for GPUs]")
+@widths_option(f"{','.join(map(str, BITS))}; more for GPUs")
 @output_option("The tuning file to write.", default=Path("manymod.tuning"), show_default=True)
 @click.option("--check", is_flag=True, help="Compare the library's choices with the best; write nothing.")
 @click.option("--show", is_flag=True, help="Print the tuning table in use; measure nothing.")
@@ -230,12 +264,15 @@ def tune(
 
     Every usable CPU variant is measured at several widths and numbers of items, with one thread: some
     minutes, or less than one with --quick. With --device cuda or opencl, the GPU's variants against the CPU
-    with all its threads: five minutes at most, or less than one. The file keeps the rows of the table in use
-    for the devices that are not measured.
+    with all its threads: five minutes at most, or less than one. A file OUT that is there already keeps its
+    rows for what is not measured: the other devices, operations and, with --bits, widths. A new one begins
+    with the rows of the table in use for the other devices.
     """
+    if show and check:
+        raise click.UsageError("--show and --check exclude each other")
     source = click.get_current_context().get_parameter_source("output")
-    if show and source is not ParameterSource.DEFAULT:
-        raise click.UsageError("--show writes no file: leave out -o")
+    if (show or check) and source is not ParameterSource.DEFAULT:
+        raise click.UsageError(f"--{'show' if show else 'check'} writes no file: leave out -o")
     console = output_console()
     options = _Options(quick, ops, bits, output, check)
     try:
