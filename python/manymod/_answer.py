@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of what collects the results of a batch."""
+"""The interface of what collects the results of a batch, and what its arrays must be."""
 
 from __future__ import annotations
 
@@ -10,7 +10,29 @@ from numpy.typing import NDArray
 
 from manymod.intarray import Limbs, Signs
 
-__all__ = ["Answer"]
+__all__ = ["Answer", "check_writable"]
+
+
+def check_writable(out: NDArray[Any]) -> None:
+    """Raise ValueError for an array that cannot hold results: read-only, masked, or over itself."""
+    if isinstance(out, np.ma.MaskedArray):
+        raise ValueError("out is a numpy masked array, whose mask would hide results: give its .data")
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
+    if _overlaps_itself(out):
+        raise ValueError("out has items that share memory, such as those of a broadcast array")
+
+
+def _overlaps_itself(array: NDArray[Any]) -> bool:
+    """Whether items are closer to each other than they are long, so that one would overwrite another."""
+    if not array.size:
+        return False
+    span = array.itemsize  # of what lies within one step of the next axis
+    for step, count in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if count > 1 and step < span:
+            return True
+        span += (count - 1) * step
+    return False
 
 
 class Answer:

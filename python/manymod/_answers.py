@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _arrow, _core
-from manymod._answer import Answer
+from manymod._answer import Answer, check_writable
 from manymod._arrow_answers import ArrowOverArray, DecimalsAnswer, NullsAnswer, TextAnswer
 from manymod._arrow_operands import ArrowText
 from manymod._device import DeviceRows, check_one_device
@@ -215,8 +215,7 @@ def _checked_array(out: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]
     if out.shape != shape or out.dtype != dtype:
         expected = f"{np.dtype(dtype)}{list(shape)}"
         raise ValueError(f"out must be {expected}, not {out.dtype}{list(out.shape)}")
-    if not out.flags.writeable:
-        raise ValueError("out is read-only")
+    check_writable(out)
     return out
 
 

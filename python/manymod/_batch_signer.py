@@ -22,7 +22,7 @@ from manymod._signing_arrays import ArraysOfRequests
 from manymod.asynchronous import Job
 from manymod.errors import Status, _call_error, _item_error
 from manymod.hardware import get_threads
-from manymod.plan import checked_integer, checked_items
+from manymod.plan import checked_flag, checked_integer, checked_items
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
@@ -159,6 +159,18 @@ def _error_of(status: int, message: str) -> BaseException:
     return _item_error("sign", np.ones(1, np.bool_), np.array([status], np.uint8), b"", scalar=True)
 
 
+def _checked_timeout(timeout: float | None) -> float | None:
+    """Return seconds to wait, None for any number of them; a TypeError or ValueError if they are none."""
+    if timeout is None:
+        return None
+    if not isinstance(timeout, (int, float, np.integer, np.floating)):
+        raise TypeError(f"timeout must be a number of seconds or None, not {type(timeout).__name__}")
+    if timeout != timeout:  # noqa: PLR0124 - math.isnan takes no long integers
+        raise ValueError("timeout must be a number of seconds or None, not nan")
+    # Locks take no longer ones.
+    return float(timeout) if timeout < threading.TIMEOUT_MAX else None
+
+
 class BatchSigner:
     """Signs single messages for many threads and coroutines, in batches.
 
@@ -285,6 +297,7 @@ class BatchSigner:
         Raises:
             concurrent.futures.TimeoutError: if it is not there `timeout` seconds after it was asked for.
         """
+        timeout = _checked_timeout(timeout)
         if timeout is None:
             index = self._checked_index(message, key)
             return self._service.call(self._single, self._prepare(message), index, self._block)
@@ -317,9 +330,10 @@ class BatchSigner:
 
     def _room(self, timeout: float | None) -> float:
         """Seconds to wait for room."""
+        limit = _checked_timeout(timeout)
         if not self._block:
             return 0.0
-        return math.inf if timeout is None else timeout
+        return math.inf if limit is None else limit
 
     def _checked_index(self, message: Buffer, key: int) -> int:
         if not isinstance(message, (bytes, bytearray, memoryview)):
@@ -350,7 +364,7 @@ class BatchSigner:
         Args:
             drain: sign those that wait; else they are cancelled. What is being signed is finished either way.
         """
-        if self._closing.close(drain):
+        if self._closing.close(checked_flag("drain", drain)):
             atexit.unregister(self._closing.at_exit)
 
     def __enter__(self) -> Self:
@@ -359,6 +373,10 @@ class BatchSigner:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close; requests that wait are signed, or cancelled where an exception leaves the block."""
         self.close(drain=kind is None)
+
+    def __repr__(self) -> str:
+        """Number of keys."""
+        return f"{type(self).__name__}(keys={self._scheme.keys})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Refuse to be pickled."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _arrow, _core
+from manymod._answer import check_writable
 from manymod._series import Column, open_column
 from manymod.errors import Status, _item_error
 from manymod.intarray import refuse_mask
@@ -198,8 +199,8 @@ def check_out(out: Any, kind: Kind, count: int, width: int) -> None:
         raise ValueError(f"out cannot be used with {kind.value}")
     elif not isinstance(out, np.ndarray) or out.shape != (count, width) or out.dtype != np.uint8:
         raise ValueError(f"out must be uint8[{count}, {width}]")
-    elif not out.flags.writeable:
-        raise ValueError("out is read-only")
+    else:
+        check_writable(out)
 
 
 class Results:

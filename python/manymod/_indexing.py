@@ -45,7 +45,7 @@ def _only(parts: tuple[Any, ...]) -> Any:
     """The index of the one dimension; an ellipsis stands for none, or for it where nothing else does."""
     indices = [part for part in parts if part is not Ellipsis]
     if len(indices) > 1 or len(parts) - len(indices) > 1:
-        raise IndexError(f"an IntArray has one dimension, but {len(parts)} indices were given")
+        raise IndexError(f"there is one dimension, but {len(parts)} indices were given")
     return indices[0] if indices else slice(None)
 
 

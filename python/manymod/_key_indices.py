@@ -16,6 +16,8 @@ from manymod.plan import checked_integer
 
 __all__ = ["broadcast", "key_numbers", "length", "taken"]
 
+_NO_INDICES = "key_indices must be an integer or a 1-D sequence of integers"
+
 
 def key_numbers(value: Any, keys: int) -> tuple[NDArray[np.uint32] | None, Any]:
     """Return the indices, and those labels of theirs that a pandas Series has.
@@ -34,7 +36,7 @@ def key_numbers(value: Any, keys: int) -> tuple[NDArray[np.uint32] | None, Any]:
     if _holds_flags(value):
         raise TypeError("key_indices must be an integer or a 1-D sequence of integers, not of bools")
     if given.ndim != 1 or (given.dtype.kind not in "iufO" and given.size):
-        raise TypeError("key_indices must be an integer or a 1-D sequence of integers")
+        raise TypeError(_NO_INDICES)
     if given.dtype.kind == "O":
         given, missing = _of_objects(given, keys)
     elif given.dtype.kind == "f":
@@ -62,7 +64,10 @@ def _opened(value: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None, Any]:
         value, labels = column.values, column.labels
     arrow = _arrow.as_arrow("key_indices", value)
     if arrow is None:
-        return np.asarray(value), None, labels
+        try:
+            return np.asarray(value), None, labels
+        except ValueError:  # sequences of different lengths
+            raise TypeError(_NO_INDICES) from None
     array, _ = _arrow.plain(arrow)
     if _arrow.is_text(array):
         raise TypeError("key_indices are text: give the positions of these keys (pyarrow.compute.index_in)")

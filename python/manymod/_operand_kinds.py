@@ -111,7 +111,8 @@ class Operand:
 
     def host_limbs(self) -> Limbs:
         """Limbs of all items, in the memory of the host."""
-        limbs: Limbs = self.rows(0, self.count or 1, self.width)[0]
+        count = 1 if self.count is None else self.count
+        limbs: Limbs = self.rows(0, count, self.width)[0]
         return limbs
 
     def exact_bits(self) -> int:

@@ -99,6 +99,8 @@ class Watched:
     """A progress function that is always called at the end."""
 
     def __init__(self, progress: Progress) -> None:
+        if not callable(progress):
+            raise TypeError(f"progress must be a function of two numbers, not {type(progress).__name__}")
         self.progress = progress
         self.last = -1
 

@@ -22,9 +22,9 @@ from manymod.plan import (
     MAX_MODULUS_BITS,
     checked_choice,
     checked_errors,
+    checked_flag,
     checked_integer,
     checked_items,
-    checked_secret,
     checked_threads,
 )
 
@@ -81,7 +81,7 @@ class FixedBase:
         variant: str | None = None,
         threads: int = 0,
     ) -> None:
-        self._secret = secret = checked_secret(secret)
+        self._secret = secret = checked_flag("secret", secret)
         base, modulus = operand("g", g), operand("n", n)
         if not isinstance(base, Scalar) or not isinstance(modulus, Scalar):
             raise TypeError("g and n must be single integers")

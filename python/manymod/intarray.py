@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-
 """`IntArray`: a batch of big integers in canonical form."""
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._arrow import fixed_size_binary
+from manymod._arrow import fixed_size_binary, is_arrow
 from manymod._indexing import checked_index
 
 __all__ = ["IntArray"]
@@ -354,8 +353,8 @@ class IntArray:
         """One item as an int; a slice, bool mask or integer array gives an IntArray.
 
         A slice is a view, as in numpy, unless it runs backwards: what is written to it by ``out=`` is seen
-        in this array too. Masks and integer arrays give copies. There is one dimension: of a tuple one index
-        is taken, beside an ellipsis; more are an IndexError.
+        in this array too. Masks and integer arrays give copies. Of a tuple one index is taken, beside an
+        ellipsis; more are an IndexError.
         """
         chosen = checked_index(index, len(self))
         signs = self._signs
@@ -400,15 +399,16 @@ class IntArray:
         broadcast = False
         if isinstance(other, IntArray):
             right = other
-        elif isinstance(other, (list, tuple)):
-            right = IntArray.from_ints(other)
-        elif isinstance(other, np.bool_):
+        elif isinstance(other, np.ndarray):
+            if other.ndim > 1 or other.dtype.kind not in "iubO":
+                raise TypeError(f"comparison with {other.dtype}{list(other.shape)}, not with integers")
+            right, broadcast = IntArray.from_ints(other.reshape(-1).tolist()), other.ndim == 0
+        elif isinstance(other, np.bool_) or hasattr(type(other), "__index__"):
             right, broadcast = IntArray.from_ints([other]), True
-        elif isinstance(other, np.ndarray) and other.ndim == 1 and other.dtype.kind in "iubO":
-            right = IntArray.from_ints(other.tolist())
-        elif not isinstance(other, np.ndarray) and hasattr(type(other), "__index__"):
-            right = IntArray.from_ints([other])
-            broadcast = True
+        elif is_arrow(other):
+            right = IntArray.from_ints(cast("Any", other).to_pylist())
+        elif isinstance(other, Sequence) and not isinstance(other, (str, bytes, bytearray, memoryview)):
+            right = IntArray.from_ints(other)
         else:
             return None
         if len(right) != len(self) and not broadcast:

@@ -90,11 +90,11 @@ def checked_items(name: str, items: Any) -> int:
     return min(number, 1 << 32)
 
 
-def checked_secret(secret: bool) -> bool:
-    """Return `secret`; a TypeError unless it is a bool, as only that is clear about the timing class."""
-    if not isinstance(secret, (bool, np.bool_)):
-        raise TypeError(f"secret must be a bool, not {type(secret).__name__}")
-    return bool(secret)
+def checked_flag(name: str, flag: bool) -> bool:
+    """Return `flag`; a TypeError unless it is a bool: None, or "no", would say what nobody meant."""
+    if not isinstance(flag, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a bool, not {type(flag).__name__}")
+    return bool(flag)
 
 
 def library_name(name: str) -> str:
@@ -133,8 +133,8 @@ def shared_handle(
     environment = None if variant else os.environ.get("MANYMOD_VARIANT")
     bits = min(MAX_MODULUS_BITS, -(-max(1, modulus_bits) // 64) * 64)
     number = OPERATIONS[op]
-    options = (number, checked_secret(secret), int(shared), bits, device, variant, checked_threads(threads))
-    return _handles.get(environment, *options)
+    secret, threads = checked_flag("secret", secret), checked_threads(threads)
+    return _handles.get(environment, number, secret, int(shared), bits, device, variant, threads)
 
 
 def batch_kernel(handle: _core.Plan) -> Kernel:
@@ -288,7 +288,7 @@ class Plan:
         if (modulus_bits is None) == (modulus is None):
             raise ValueError("give either modulus_bits or modulus")
         self._op = op
-        self._secret = secret = checked_secret(secret)
+        self._secret = secret = checked_flag("secret", secret)
         self._modulus: Operand | None = None
         if modulus is not None:
             self._modulus = operand("modulus", modulus)

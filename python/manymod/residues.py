@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -180,8 +180,9 @@ class Residues:
 
     __slots__ = ("_limbs", "_moduli")
 
-    #: numpy leaves operators to this class
+    #: numpy leaves operators to this class, and so do Series and data frames, which have 3000 and 4000
     __array_ufunc__ = None
+    __pandas_priority__ = 5000
     __hash__ = None  # type: ignore[assignment]
 
     _limbs: _AnyLimbs
@@ -282,8 +283,10 @@ class Residues:
         """The array itself, which does not change."""
         return self
 
-    def __pow__(self, exponent: Any) -> Residues:
+    def __pow__(self, exponent: Any, modulus: None = None) -> Residues:
         """Powers, by one exponent or one for each item, of any sign; errors as in `inverse`."""
+        if modulus is not None:
+            raise TypeError("residues have their moduli: give pow() no other")
         if isinstance(exponent, int) and exponent == 2:
             return self._compute("sqrmod", self)
         if isinstance(exponent, Residues):
@@ -440,8 +443,16 @@ class Residues:
         return exporter.__dlpack__(**options)
 
 
+#: What is iterable or has ``__index__``, and yet is nothing to compare integers with.
+_NO_INTEGERS = (str, bytes, bytearray, memoryview, float, Mapping, Set)
+
+
 def _is_no_number(value: object) -> bool:
-    return value is None or isinstance(value, (str, bytes, float))
+    """Whether `value` is neither an integer nor a batch, so that comparisons are False, as Python's are."""
+    kind = type(value)
+    integer = hasattr(kind, "__index__") or isinstance(value, np.bool_)
+    batch = isinstance(value, Iterable) or hasattr(kind, "__dlpack__")
+    return not (integer or batch) or isinstance(value, _NO_INTEGERS)
 
 
 def _place(item: Operand) -> str:

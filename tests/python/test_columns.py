@@ -289,3 +289,10 @@ except ImportError as error:
     )
     assert done.stdout.splitlines()[:3] == ["[4, <NA>]", f"[{2**140 % 7}]", "[4, None]"]
     assert "pip install pyarrow" in done.stdout
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.string(), pa.decimal128(9, 0)])
+def test_no_moduli_at_all(kind: Any) -> None:
+    """The widest of none is not looked for in an item that there is not."""
+    answer = manymod.addmod(5, pd.Series([], dtype="int64"), pa.array([], kind))
+    assert (len(answer), answer.dtype) == (0, np.int64)

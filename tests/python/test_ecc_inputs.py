@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+import gmpy2
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec as crypto_ec
@@ -150,6 +151,41 @@ def test_keys_of_subclasses_of_int() -> None:
 
     assert ecc.P256.public_keys(Odd(5)) == ecc.P256.public_keys(5)
     assert ecc.Key.from_secret(ecc.P256, Odd(5)) == ecc.Key.from_secret(ecc.P256, 5)
+
+
+def test_scalars_of_gmpy2() -> None:
+    numbers = [gmpy2.mpz(5), gmpy2.mpz(7)]
+    assert ecc.P256.public_keys(numbers) == ecc.P256.public_keys([5, 7])
+    assert ecc.Key.from_secret(ecc.P256, numbers[0]) == ecc.Key.from_secret(ecc.P256, 5)
+
+
+def test_keys_have_curves_and_numbers() -> None:
+    wrong: Any = "P-256"
+    with pytest.raises(TypeError, match="curve must be a Curve, as Curve.named.* is, not str"):
+        ecc.Key.generate(wrong)
+    with pytest.raises(TypeError, match="curve must be a Curve, as Curve.named.* is, not str"):
+        ecc.Key.from_secret(wrong, 5)
+    with pytest.raises(TypeError, match="curve must be a Curve, as Curve.named.* is, not str"):
+        ecc.Key.from_public(wrong, b"")
+    for given in (None, wrong, cast("Any", KEY)):
+        with pytest.raises(TypeError, match="use Key.generate, from_secret"):
+            ecc.Key(given)
+    with pytest.raises(TypeError, match="secret must be bytes, not bool"):
+        ecc.Key.from_secret(ecc.P256, True)
+    with pytest.raises(TypeError, match="keys must be a sequence of keys, not int"):
+        ecc.KeyRing(5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="count must be at least 0, not -1"):
+        ecc.P256.generate(-1)
+
+
+@pytest.mark.parametrize("flag", ["no", None, 0])
+def test_flags_are_bools(flag: Any) -> None:
+    """What turns off a safeguard says so; None leaves `low_s` to the curve."""
+    with pytest.raises(TypeError, match="check must be a bool"):
+        KEY.sign(b"a", check=flag)
+    if flag is not None:
+        with pytest.raises(TypeError, match="low_s must be a bool"):
+            KEY.sign(b"a", low_s=flag)
 
 
 @pytest.mark.parametrize("name", ["P-256\0x", "\0", "P-256\ud800"])

@@ -110,3 +110,9 @@ def test_arrays() -> None:
     with ecc.Signer(keys[1], {"context": b"", "algorithm": ecc.Prehashed("sha512")}) as signer:
         (signature,) = signer.submit_many([bytes(64)]).result(60)
     assert keys[1].verify(signature, bytes(64), algorithm=ecc.Prehashed("sha512"))
+
+
+def test_how_is_a_mapping() -> None:
+    wrong: Any = "hedged"
+    with pytest.raises(TypeError, match="how must be a mapping of keywords of sign, not str"):
+        ecc.Signer(ecc.Key.generate(ecc.P256), wrong)

@@ -279,6 +279,32 @@ def test_out_must_fit(x: Any, out: Any) -> None:
         manymod.mulmod(x, 3, 7, out=out)
 
 
+@pytest.mark.parametrize(
+    ("x", "dtype", "width"),
+    [([1, 2, 3], np.int64, ()), (np.ones((3, 2), np.uint8), np.uint8, (1,)), ([1, 2, 3], object, ())],
+)
+def test_out_holds_every_item(x: Any, dtype: Any, width: tuple[int, ...]) -> None:
+    """Items of `out` that share memory, or that a mask hides, would not be the results."""
+    given = np.asarray(x, x.dtype if isinstance(x, np.ndarray) else dtype)
+    one = np.zeros(width, dtype)
+    shared = np.lib.stride_tricks.as_strided(one, (3, *width), (0, *one.strides))
+    with pytest.raises(ValueError, match="share memory"):
+        manymod.addmod(given, 1, 7, out=shared)
+    with pytest.raises(ValueError, match="masked array"):
+        manymod.addmod(given, 1, 7, out=np.ma.zeros((3, *width), dtype))
+    backwards = np.zeros((6, *width), dtype)[::-2]
+    assert manymod.addmod(given, 1, 7, out=backwards) is backwards
+    assert backwards.tolist() == manymod.addmod(given, 1, 7).tolist()
+
+
+def test_progress_is_a_function() -> None:
+    wrong: Any = "show"
+    with pytest.raises(TypeError, match="progress must be a function of two numbers, not str"):
+        manymod.powmod([2], 3, 7, progress=wrong)
+    with pytest.raises(TypeError, match="progress must be a function of two numbers, not str"):
+        manymod.summod([2], 7, progress=wrong)
+
+
 def test_raise_leaves_the_good_items_in_out() -> None:
     into = [0, 0, 0]
     with pytest.raises(ItemValueError):

@@ -6,10 +6,13 @@ from __future__ import annotations
 import itertools
 import operator
 import pickle
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -324,3 +327,31 @@ def test_dlpack() -> None:
     assert np.shares_memory(np.from_dlpack(array), array.limbs)
     with pytest.raises(BufferError):
         np.from_dlpack(IntArray.from_ints([-1]))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        range(1, 4),
+        deque([1, 2, 3]),
+        pa.array([1, 2, 3]),
+        pa.chunked_array([[1], [2, 3]]),
+        pd.Series([1, 2, 3]),
+    ],
+)
+def test_comparison_with_every_kind_of_sequence(other: Any) -> None:
+    array = IntArray.from_ints([1, 5, 3])
+    assert (array == other).tolist() == [True, False, True]
+    assert (array != other).tolist() == [False, True, False]
+
+
+def test_comparison_with_arrays() -> None:
+    array = IntArray.from_ints([1, 5, 3])
+    assert (array == np.array(5)).tolist() == [False, True, False]
+    for wrong in (np.ones((3, 1), np.uint64), np.ones(3)):
+        with pytest.raises(TypeError, match="not with integers"):
+            _ = array == wrong
+    with pytest.raises(TypeError, match="element 1 is not an integer: NoneType"):
+        _ = array == pa.array([1, None, 3])
+    for other in ({1, 5, 3}, {}, b"123", object()):
+        assert (array == other) is False

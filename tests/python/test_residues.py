@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import math
+import operator
 import pickle
 import random
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.python.integers import ints_of_limbs, limbs_of, mixed
 
@@ -169,3 +172,32 @@ def test_exhaustive_small_moduli() -> None:
             (v * w + u) % n for (v, w), u in zip(pairs, y[::-1], strict=True)
         ]
         assert ((a - b) * (a + b) == a**2 - b**2).all()
+
+
+@pytest.mark.parametrize("make", [pd.Series, pd.Index])
+def test_columns_leave_operators_to_residues(make: Callable[[list[int]], Any]) -> None:
+    values, column = [1, 2, -3], make([1, 2, -3])
+    a = Residues([3, 5, 6], 7)
+    for compute in (operator.add, operator.sub, operator.mul):
+        result = compute(column, a)
+        assert isinstance(result, Residues)
+        assert result.to_ints() == [compute(x, y) % 7 for x, y in zip(values, a, strict=True)]
+    assert (column == a).tolist() == [False, False, False]
+
+
+def test_comparison_with_what_is_no_integer() -> None:
+    a = Residues([3, 5], 7)
+    for other in (object(), {}, {3}, 1j, int, b"35", 3.0):
+        assert (a == other) is False
+        assert (a != other) is True
+    assert object() not in a  # type: ignore[operator]  # which type checkers know
+    with pytest.raises(TypeError, match="element 0 is not an integer: float"):
+        _ = a == [3.0, 5.0]
+
+
+def test_other_moduli_and_dimensions_are_refused() -> None:
+    a, modulus = Residues([3, 5], 7), cast("Any", 7)
+    with pytest.raises(TypeError, match="residues have their moduli"):
+        a.__pow__(2, modulus)
+    with pytest.raises(IndexError, match="there is one dimension, but 2 indices were given"):
+        _ = a[0, 1]

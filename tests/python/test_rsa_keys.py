@@ -381,8 +381,38 @@ def test_rings_need_keys() -> None:
         rsa.KeyRing([private_key()], device="abacus:1")
     with pytest.raises(TypeError, match="keys must be a sequence of keys"):
         rsa.KeyRing(private_key())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="keys must be a sequence of keys, not NoneType"):
+        rsa.KeyRing(None)  # type: ignore[arg-type]
     ring = rsa.KeyRing([private_key(), private_key(1024)])
     assert (len(ring), ring[1], list(ring)) == (2, private_key(1024), list(ring.keys))
+
+
+@pytest.mark.parametrize("kind", [rsa.PrivateKey, rsa.PublicKey])
+def test_keys_are_not_made_of_other_things(kind: Any) -> None:
+    for wrong in ((), (3,), (private_key(),)):
+        with pytest.raises(TypeError, match="use from_pem, from_der, from_numbers or from_cryptography"):
+            kind(*wrong)
+
+
+def test_flags_are_bools() -> None:
+    """What turns off a safeguard says so: None, 0 and "no" do not."""
+    key, wrong = private_key(1024), ("no", None, 0)
+    for flag in wrong:
+        given: Any = flag
+        with pytest.raises(TypeError, match="blinding must be a bool"):
+            rsa.KeyRing([key], blinding=given)
+        with pytest.raises(TypeError, match="left_pad must be a bool"):
+            key.public_key().verify(b"x", b"x", "pss", "sha256", left_pad=given)
+        with pytest.raises(TypeError, match="check_primes must be a bool"):
+            rsa.PrivateKey.from_numbers(n=key.n, e=key.e, d=3, check_primes=given)
+    with pytest.raises(TypeError, match="salt_length must be an int or a str, not bool"):
+        rsa.Padding("pss", salt_length=True)
+
+
+def test_indices_of_different_lengths() -> None:
+    ring, ragged = rsa.KeyRing([private_key(1024)]), [[0], [0, 0]]
+    with pytest.raises(TypeError, match="key_indices must be an integer or a 1-D sequence of integers"):
+        ring.sign([b"a", b"b"], ragged, "pss", "sha256")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
@@ -195,6 +196,7 @@ def test_items_that_cannot_be_signed_fail_alone() -> None:
 ON_GPU = """
 import json, sys
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from manymod import rsa
 from manymod.asynchronous import Job
@@ -436,3 +438,22 @@ def test_many_keys() -> None:
         signatures = [future.result(60) for future in futures]
     indices = np.arange(500) % 5
     assert signatures == ring.sign([message(number) for number in range(500)], indices, *HOW)
+
+
+def test_times_to_wait_are_numbers() -> None:
+    """Any number of seconds will do, also infinitely many and more than locks take."""
+    with rsa.Signer(private_key(BITS), *HOW) as signer:
+        limits: list[Any] = [60, np.int64(60), 1e300, float("inf"), 10**400, None]
+        for seconds in limits:
+            found = signer.sign(message(1), timeout=seconds)
+            assert found == signer.submit(message(1), timeout=seconds).result(60)
+        wrong: Any = "60"
+        asks: list[Callable[..., Any]] = [signer.sign, signer.submit, signer.submit_many]
+        for ask in asks:
+            with pytest.raises(TypeError, match="timeout must be a number of seconds or None, not str"):
+                ask(message(1), timeout=wrong)
+            with pytest.raises(ValueError, match="not nan"):
+                ask(message(1), timeout=float("nan"))
+        with pytest.raises(TypeError, match="drain must be a bool"):
+            signer.close(drain=wrong)
+        assert repr(signer) == "Signer(keys=1)"

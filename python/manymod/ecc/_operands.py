@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex, TypeGuard
 
 import numpy as np
 
@@ -12,7 +12,12 @@ from manymod._byte_items import Items, Kind, items
 from manymod._device import is_on_device
 from manymod.errors import DeviceError
 
-__all__ = ["byte_items", "point_items", "scalar_items"]
+__all__ = ["byte_items", "is_integer", "point_items", "scalar_items"]
+
+
+def is_integer(value: Any) -> TypeGuard[SupportsIndex]:
+    """Whether `value` is an integer of any class, as a numpy integer is, although it is a buffer too."""
+    return hasattr(type(value), "__index__") and not isinstance(value, (bool, np.ndarray))
 
 
 def byte_items(name: str, value: Any) -> Items:
@@ -53,8 +58,7 @@ def scalar_items(name: str, value: Any, size: int | None, order: Literal["big", 
     """
 
     def encoded(scalar: Any) -> Any:
-        # A numpy integer is a buffer, too, of as many bytes as its type has.
-        if not isinstance(scalar, (int, np.integer)) or isinstance(scalar, bool):
+        if not is_integer(scalar):
             return scalar
         if size is None:
             raise ValueError(f"{name}: the curves differ in the size of scalars: give bytes, not ints")

@@ -11,7 +11,7 @@ from manymod import _core
 from manymod._byte_items import Items
 from manymod._hashes import CURVE_HASHES, HASHES, hash_number, read_algorithm
 from manymod.ecc._operands import byte_items, scalar_items
-from manymod.plan import checked_integer
+from manymod.plan import checked_flag, checked_integer
 
 __all__ = [
     "BATCH_SCHEME",
@@ -225,7 +225,7 @@ def _nonces(value: Any, curves: Sequence[_core.EccCurve]) -> Items:
 def _low_s(value: bool | None) -> int:
     if value is None:
         return 0
-    return 1 if value else -1
+    return 1 if checked_flag("low_s", value) else -1
 
 
 def _signature_width(encoding: str, curves: Sequence[_core.EccCurve]) -> int:
@@ -259,7 +259,7 @@ def sign_settings(
         nonces=how,
         signature=_chosen("encoding", encoding, _SIGNATURES),
         low_s=_low_s(low_s),
-        check=bool(check),
+        check=checked_flag("check", check),
     )
     width = _signature_width(encoding, curves)
     one_size = encoding != "der"
@@ -320,7 +320,10 @@ def sm2_exchange_settings(key_bytes: int, *, responder: bool, confirm: bool) -> 
     if not 1 <= size <= _LONGEST_KEY:
         raise ValueError(f"key_bytes must be 1 to {_LONGEST_KEY}, not {size}")
     native = _native(
-        nonces=_core.MM_ECC_NONCE_GIVEN, key_bytes=size, responder=bool(responder), confirm=bool(confirm)
+        nonces=_core.MM_ECC_NONCE_GIVEN,
+        key_bytes=size,
+        responder=checked_flag("responder", responder),
+        confirm=checked_flag("confirm", confirm),
     )
     return Settings(native, size + (2 * _CONFIRMATION if confirm else 0))
 

@@ -24,7 +24,7 @@ from manymod.ecc._options import (
     verify_settings,
 )
 from manymod.errors import InternalError, InvalidKeyError, Status
-from manymod.plan import checked_integer, checked_items
+from manymod.plan import checked_integer
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Unpack
@@ -89,7 +89,10 @@ class Curve(KeyAgreement):
         >>> secrets.shape, public_keys.shape
         ((3, 32), (3, 65))
         """
-        number = 0 if checked_integer("count", count) == 0 else checked_items("count", count)
+        number = checked_integer("count", count)
+        if number < 0:
+            raise ValueError(f"count must be at least 0, not {number}")
+        number = min(number, 1 << 32)  # which no memory holds
         size = self.secret_bytes
         # Random strings are cut to the length of the order, where keys are numbers below it.
         excess = 8 * size - self.order_bits if self.form == "weierstrass" else 0

@@ -15,6 +15,7 @@ from manymod import _core
 from manymod._key_files import contents_of, is_pem
 from manymod._run import Errors, Progress
 from manymod.ecc._key_calls import KeyCalls, KeyNumbers
+from manymod.ecc._operands import is_integer
 from manymod.ecc._options import point_settings
 from manymod.ecc.curves import NO_KEYS, Curve
 from manymod.errors import InvalidKeyError, ItemError, Status
@@ -42,13 +43,18 @@ class Key:
     [True, True]
     """
 
-    def __init__(self, numbers: KeyNumbers) -> None:
-        """Take numbers that were checked: `generate` and ``from_*`` make keys."""
+    def __init__(self, numbers: KeyNumbers | None = None) -> None:
+        """Take numbers that were checked, else raise TypeError: `generate` and ``from_*`` make keys."""
+        if not isinstance(numbers, KeyNumbers):
+            raise TypeError(
+                "use Key.generate, from_secret, from_public, from_pem, from_der or from_cryptography"
+            )
         self._numbers = numbers
 
     @classmethod
     def generate(cls, curve: Curve) -> Self:
         """Make a private key of the operating system's randomness; `Curve.generate` makes many, as bytes."""
+        _title(curve)
         secrets, public_keys = curve.generate(1)
         secret = bytearray(secrets.data)
         secrets.fill(0)
@@ -69,7 +75,7 @@ class Key:
         manymod.errors.InvalidKeyError: P-256 key: a private key is not a number of 1 to n - 1
         """
         title = _title(curve)
-        if isinstance(secret, (int, np.integer)):
+        if is_integer(secret):
             if curve.form != "weierstrass":
                 raise TypeError(f"{title}: a private key is a string of bytes, not an int")
             number = operator.index(secret)
@@ -94,7 +100,7 @@ class Key:
             InvalidKeyError: (a ValueError) if it is no point of the curve, or infinity. On Ed25519, X25519,
                 Ed448 and X448 only its length is looked at: calls check the rest, by their policy.
         """
-        encoded = bytes(_view("point", point))
+        title, encoded = _title(curve), bytes(_view("point", point))
         if curve.form == "weierstrass":
             if len(encoded) == curve.coordinate_bytes:  # x alone stands for the even y
                 encoded = b"\2" + encoded
@@ -103,7 +109,7 @@ class Key:
             except ItemError:
                 encoded = b""
         if len(encoded) != curve.public_bytes:
-            raise InvalidKeyError(f"{_title(curve)}: not the encoding of a public key")
+            raise InvalidKeyError(f"{title}: not the encoding of a public key")
         return cls(KeyNumbers(curve, encoded, None))
 
     @classmethod
@@ -391,7 +397,9 @@ _REASON = "a private key is not a number of 1 to n - 1"
 
 
 def _title(curve: Curve) -> str:
-    """What errors of keys begin with."""
+    """What errors of keys begin with; a TypeError if there is no curve."""
+    if not isinstance(curve, Curve):
+        raise TypeError(f"curve must be a Curve, as Curve.named('P-256') is, not {type(curve).__name__}")
     return f"{curve.name or 'own curve'} key"
 
 

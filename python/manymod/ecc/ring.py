@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod._run import Errors, Progress
@@ -42,8 +42,8 @@ class KeyRing:
     def __init__(
         self, keys: Sequence[Key], *, device: str = "auto", variant: str | None = None, threads: int = 0
     ) -> None:
-        if isinstance(keys, Key):
-            raise TypeError("keys must be a sequence of keys: [Key]")
+        if isinstance(keys, Key) or not isinstance(keys, Iterable):
+            raise TypeError(f"keys must be a sequence of keys, not {type(keys).__name__}")
         self._keys = tuple(keys)
         if not self._keys:
             raise ValueError("a KeyRing needs at least one key")

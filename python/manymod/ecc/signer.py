@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from manymod import _core
@@ -14,8 +15,6 @@ from manymod.ecc.ring import KeyRing
 from manymod.errors import SignerClosedError, SignerFullError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from typing_extensions import Unpack
 
     from manymod._batch_signer import SignerOptions
@@ -54,6 +53,8 @@ class Signer(BatchSigner):
         if isinstance(keys, Key) and not keys.is_private:
             raise TypeError("keys must be a private Key or a KeyRing, not a public Key")
         ring = keys if isinstance(keys, KeyRing) else KeyRing([keys])
+        if not isinstance(how, (Mapping, type(None))):
+            raise TypeError(f"how must be a mapping of keywords of sign, not {type(how).__name__}")
         words = dict(how or {})
         check_keywords("sign", words, SignOptions)
         if not isinstance(words.get("nonces", ""), str):

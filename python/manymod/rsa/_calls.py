@@ -30,7 +30,7 @@ from manymod._key_indices import broadcast, key_numbers, length, taken
 from manymod._run import Progress, Watched
 from manymod._series import check_labels
 from manymod.errors import Status
-from manymod.plan import checked_choice, checked_errors, checked_threads
+from manymod.plan import checked_choice, checked_errors, checked_flag, checked_threads
 from manymod.rsa.padding import NO_PADDING, native_padding, pss_limits
 
 __all__ = ["KeyCalls"]
@@ -54,7 +54,7 @@ class KeyCalls:
         self._widths = np.array([key.modulus_bytes for key in keys], np.int64)
         self.device, variant = checked_choice(device, variant)
         self.threads = checked_threads(threads)
-        self._options = (self.device, variant, self.threads, bool(blinding))
+        self._options = (self.device, variant, self.threads, checked_flag("blinding", blinding))
         self._handle = ProcessOwn(self._make())
 
     def _make(self) -> _core.RsaRing:
@@ -120,6 +120,7 @@ class KeyCalls:
     ) -> Any:
         """Check signatures."""
         check_verdict_errors(errors)
+        left_pad = checked_flag("left_pad", left_pad)
         native = native_padding(padding, algorithm, "verify")
         given, texts = items("signatures", signatures), items("messages", messages)
         indices, labels = key_numbers(key_indices, len(self._keys))
@@ -138,7 +139,7 @@ class KeyCalls:
         watched = None if progress is None else Watched(progress)
         keys = broadcast(indices, part)
         blocks = (texts.block, texts.offsets, given.block, given.offsets)
-        self.handle.verify(native, part, keys, *blocks, flags, status, watched, bool(left_pad))
+        self.handle.verify(native, part, keys, *blocks, flags, status, watched, left_pad)
         if errors == "false" and len(self._keys) == 1 and (status == Status.RSA_PADDING).any():
             raise ValueError(f"the padding is not one that the key allows: {pss_limits(self._keys[0])}")
         if watched is not None:

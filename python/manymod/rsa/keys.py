@@ -15,6 +15,7 @@ from manymod._byte_typing import ByteBatch, VerifyErrors
 from manymod._run import Errors, Progress
 from manymod._typing import Raising, Statuses
 from manymod.errors import InvalidKeyError
+from manymod.plan import checked_flag
 from manymod.rsa._calls import KeyCalls
 from manymod.rsa._decode import decoded, foreign_numbers, native_key, private_numbers
 from manymod.rsa.padding import PssLimits, pss_limits
@@ -32,7 +33,10 @@ _EXPONENT_BITS = _core.MM_RSA_EXPONENT_BITS
 class _Key:
     """What private and public keys have in common."""
 
-    def __init__(self, native: _core.RsaKey) -> None:
+    def __init__(self, native: _core.RsaKey | None = None) -> None:
+        """Take a key that the extension has checked, else raise TypeError: ``from_*`` make keys."""
+        if not isinstance(native, _core.RsaKey):
+            raise TypeError("use from_pem, from_der, from_numbers or from_cryptography")
         self._native = native
 
     @functools.cached_property
@@ -456,7 +460,7 @@ class PrivateKey(_Key):
 
 
 def _checks(check_primes: bool) -> int:
-    return _core.MM_RSA_CHECK_PRIMES if check_primes else 0
+    return _core.MM_RSA_CHECK_PRIMES if checked_flag("check_primes", check_primes) else 0
 
 
 def read_key(

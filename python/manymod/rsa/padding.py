@@ -88,7 +88,7 @@ class Padding:
             if self.salt_length not in _SALT_LENGTHS:
                 raise ValueError(f"salt_length {self.salt_length!r} is none of digest, max, auto")
             return _SALT_LENGTHS[self.salt_length]
-        if not isinstance(self.salt_length, int):
+        if isinstance(self.salt_length, bool) or not isinstance(self.salt_length, int):
             raise TypeError(f"salt_length must be an int or a str, not {type(self.salt_length).__name__}")
         if not 0 <= self.salt_length <= _MAX_SALT_LENGTH:
             raise ValueError(f"salt_length {self.salt_length} is not within 0 to {_MAX_SALT_LENGTH}")

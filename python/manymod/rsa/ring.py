@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod import _core
@@ -45,8 +45,8 @@ class KeyRing:
         threads: int = 0,
         blinding: bool = True,
     ) -> None:
-        if isinstance(keys, (PrivateKey, PublicKey)):
-            raise TypeError(f"keys must be a sequence of keys: [{type(keys).__name__}]")
+        if isinstance(keys, (PrivateKey, PublicKey)) or not isinstance(keys, Iterable):
+            raise TypeError(f"keys must be a sequence of keys, not {type(keys).__name__}")
         self._keys = tuple(keys)
         if not self._keys:
             raise ValueError("a KeyRing needs at least one key")
