@@ -14,14 +14,13 @@ const Bytes kMessage(100, 5);
 
 /// A parameter that is a text, and the end of the list.
 struct TextParameter {
-  TextParameter(const char* name, std::string given)
-      : text(std::move(given)),
-        list{OSSL_PARAM_construct_utf8_string(name, text.data(), 0), OSSL_PARAM_construct_end()} {}
+  TextParameter(const char* parameter, std::string given) : name(parameter), text(std::move(given)) {}
   TextParameter(const TextParameter&) = delete;
   TextParameter& operator=(const TextParameter&) = delete;
   ~TextParameter() = default;
+  const char* name;
   std::string text;
-  OSSL_PARAM list[2];
+  OSSL_PARAM list[2] = {OSSL_PARAM_construct_utf8_string(name, text.data(), 0), OSSL_PARAM_construct_end()};
 };
 
 int begin_signing(const Library& library, EVP_MD_CTX* context, const char* hash, EVP_PKEY* key,
