@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install the library to a scratch folder, move it to one with a space in its name, build users' projects against it, run
-# them. A project in C alone gets both libraries, and without libcrypto the shared one.
+# them. A project in C alone gets both libraries, and without libcrypto the shared one. Configure a project that has the
+# sources in a folder.
 # With pkg-config, build a C program with the flags that it prints, for the shared and for the static library.
 # With a CUDA compiler, compile the project of docs/device.md, whose only language is CUDA, and kernels with the
 # installed headers alone.
@@ -45,6 +46,10 @@ if(LIBCRYPTO)
   try(c_consumer without_libcrypto -DLIBRARIES=manymod ${hidden})
   try_in_vain("no component static, as libcrypto" c_consumer no_libcrypto -DCOMPONENTS=static ${hidden})
 endif()
+
+# Instead of an installed library, the sources in a folder of the project.
+run("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}/tests/cmake/subproject" -B "${WORK}/subproject"
+    "-DMANYMOD=${SOURCE}" -DMANYMOD_CUDA=OFF)
 
 find_program(PKG_CONFIG pkg-config)
 find_program(CC NAMES cc gcc clang)
