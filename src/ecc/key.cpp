@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "crypto/key_encoding.hpp"
+#include "ecc/order.hpp"
 #include "ecc/schemes/choice.hpp"
-#include "ecc/schemes/order.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc {

@@ -60,6 +60,7 @@ enum class PointOperation : std::uint8_t {
 };
 
 class DeviceSchemes;
+class SumComparison;
 
 /// Timing. TimingClass::secret: branches and addresses do not depend on scalars or on points. Otherwise they
 /// may, and any exceptional case of a formula must still give the right result. Functions without a timing
@@ -79,6 +80,9 @@ class PointEngine {
 
   /// Schemes that it computes as a whole (ecc/device_schemes.hpp); null: none.
   [[nodiscard]] virtual const DeviceSchemes* device_schemes() const { return nullptr; }
+
+  /// Its test of u G + v P = R (ecc/sum_comparison.hpp); null: multiply_two is as fast.
+  [[nodiscard]] virtual const SumComparison* comparison() const { return nullptr; }
 
   /// The name of its variant (ecc/variants.hpp).
   [[nodiscard]] virtual const char* variant() const = 0;

@@ -82,7 +82,9 @@ OPEN = re.compile(rf"^({FIELD}.*>|manymod::montgomery_lanes::Constants|std::vect
 HOLDER_MEMBER = re.compile(r"^(void )?manymod::ecc::lanes::(PointKernels|LanePoints)<")
 OPEN_MEMBER = re.compile(rf"^(void )?{FIELD}")
 # Functions for public numbers alone: their branches and addresses may depend on them.
-PUBLIC = re.compile(r"^(void )?manymod::ecc::lanes::(EdwardsSums|PointSums)<")
+PUBLIC = re.compile(
+    r"^(void )?manymod::ecc::lanes::(EdwardsComparison|EdwardsSums|HalfScalars|LaneRows|PointSums)<"
+)
 ARGUMENTS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 RETURNING_TARGET = {"memset", "memcpy", "memmove"}  # return their first argument
 CALLER_SAVED = {*ARGUMENTS, "rax", "r10", "r11"}

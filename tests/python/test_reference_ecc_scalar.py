@@ -24,7 +24,7 @@ from reference.ecc.curves import (
 from reference.ecc.groups import AffineGroup, EdwardsGroup, JacobianGroup, multiply, multiply_edwards
 from reference.ecc.normalise import add_all, affine_all, invert_all
 from reference.ecc.numbers import PrimeField
-from reference.ecc.scalar import double_base, glv, ladder, pippenger, variable_base
+from reference.ecc.scalar import double_base, glv, half, ladder, pippenger, variable_base
 from reference.ecc.scalar.fixed_base import FixedBase
 from reference.ecc.tiny import (
     TINY_A0,
@@ -32,6 +32,7 @@ from reference.ecc.tiny import (
     TINY_A3,
     TINY_COFACTOR,
     TINY_EDWARDS,
+    TINY_EDWARDS_8,
     TINY_EDWARDS_A1,
     TINY_GENERAL,
     TINY_WEIERSTRASS,
@@ -348,3 +349,44 @@ def test_batches_of_points() -> None:
         assert affine_all(group.field, scaled) == points
         pairs = list(product(points, points))
         assert add_all(curve, pairs) == [affine.mul(p, q) for p, q in pairs]
+
+
+@pytest.mark.parametrize("n", [3, 13, 61, 251, 509])
+@pytest.mark.parametrize("cofactor", [1, 2, 4, 8])
+def test_halves_of_all_scalars_of_short_orders(n: int, cofactor: int) -> None:
+    """What it promises is asserted there; here, that no fraction is much longer than the shortest."""
+    for k in range(n):
+        length = max(map(abs, half.split(k, n, cofactor)))
+        assert length <= max(k, 1)
+        assert length <= 4 * max(map(abs, half.shortest(k, n, cofactor))), k
+
+
+@pytest.mark.parametrize("curve", [EDWARDS25519, EDWARDS448], ids=["25519", "448"])
+def test_halves_of_scalars(curve: Edwards) -> None:
+    n, cofactor, rng = curve.n, curve.cofactor, random.Random(7)
+    edges = [0, 1, 2, 7, 8, n - 1, n - 2, n - 8, n // 2, n // 2 + 1, cofactor * n // 10, cofactor * n // 9]
+    bits = (cofactor * n).bit_length() // 2
+    longer = 0
+    for k in [*edges, *(rng.randrange(n) for _ in range(300))]:
+        length = max(map(abs, half.split(k, n, cofactor)))
+        assert length <= max(k, 1)
+        if k not in edges:
+            assert length <= 8 * max(map(abs, half.shortest(k, n, cofactor)))
+            longer += length >> bits + 3 > 0
+    assert longer < 10
+
+
+@pytest.mark.parametrize("curve", [TINY_EDWARDS, TINY_EDWARDS_8, TINY_EDWARDS_A1])
+def test_halves_decide_equations_of_all_points(curve: Edwards) -> None:
+    """Points of all orders: what is tested holds exactly where the equation does."""
+    group, rng = EdwardsGroup(curve), random.Random(8)
+    points = edwards_points(curve)
+    held = 0
+    for p, k in product(points, range(curve.n)):
+        u = rng.randrange(curve.n)
+        total = group.mul(multiply_edwards(curve, u, curve.generator), multiply_edwards(curve, k, p))
+        for r in (total, group.inv(total), rng.choice(points)):
+            operands = (u, k, p, r)
+            assert half.is_sum(group, curve.generator, operands, curve.n, curve.cofactor) == (r == total)
+            held += r == total
+    assert held > len(points) * curve.n

@@ -75,7 +75,7 @@ struct EdwardsForms<1, F> {
 struct Curves25519 {
   using Prime = primes::Curve25519;
   static constexpr int kA = -1;
-  static constexpr unsigned kOrderBits = 253;
+  static constexpr unsigned kOrderBits = 253, kCofactorBits = 3;
   static constexpr Limb kD[Prime::kLimbs] = {0x75eb4dca135978a3, 0x00700a4d4141d8ab, 0x8cc740797779e898,
                                              0x52036cee2b6ffe73};
   static constexpr field::Small kA24{121665};
@@ -85,7 +85,7 @@ struct Curves25519 {
 struct Curves448 {
   using Prime = primes::Curve448;
   static constexpr int kA = 1;
-  static constexpr unsigned kOrderBits = 446;
+  static constexpr unsigned kOrderBits = 446, kCofactorBits = 2;
   static constexpr Limb kD[Prime::kLimbs] = {0xffffffffffff6756, 0xffffffffffffffff, 0xffffffffffffffff,
                                              0xfffffffeffffffff, 0xffffffffffffffff, 0xffffffffffffffff,
                                              0xffffffffffffffff};

@@ -7,105 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "ecc/lanes/lane_block.hpp"
+#include "ecc/lanes/edwards_workspace.hpp"
+#include "ecc/order.hpp"
 #include "ecc/scalar64/engine.hpp"
 #include "ecc/scalar_length.hpp"
+#include "ecc/sum_comparison.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc::lanes {
 namespace {
-
-/// Vectors of a call of kernels, which share an inversion.
-constexpr std::size_t kVectors = 32;
-/// The same of sums, whose points and buckets stay in the caches of a core.
-constexpr std::size_t kSumVectors = 1024;
-
-/// Memory for the operands, results and scratch of a block. It may hold secrets, and is zeroed at the end.
-class Workspace {
- public:
-  Workspace(const EdwardsLaneCalls& calls, std::size_t items, std::size_t max_vectors,
-            std::size_t (*scratch_bytes)(std::size_t vectors))
-      : calls_(calls),
-        vectors_(std::min(max_vectors, (items + calls.lanes - 1) / calls.lanes)),
-        words_(vectors_ * calls.limbs * calls.lanes),
-        number_(calls.limbs),
-        memory_(kArrays * words_ + scratch_bytes(vectors_) / sizeof(Limb)) {
-    block_.scratch = memory_.data() + kArrays * words_;
-  }
-
-  [[nodiscard]] std::size_t items() const { return vectors_ * calls_.lanes; }
-  [[nodiscard]] EdwardsBlock& block() { return block_; }
-
-  /// Begin a block of at most items() items.
-  void begin(ItemRange items) {
-    items_ = items;
-    block_.vectors = (items.size() + calls_.lanes - 1) / calls_.lanes;
-  }
-  /// Array `index` with the numbers of the items, changed by edit(number); lanes without an item have the
-  /// numbers of the first one.
-  template <class Edit>
-  const Limb* pack(std::size_t index, const NumberRows& rows, const Edit& edit) {
-    const std::span<Limb> number = number_.first(calls_.limbs);
-    for (std::size_t i = 0; i < block_.vectors * calls_.lanes; ++i) {
-      const std::size_t item = items_.begin + (i < items_.size() ? i : 0);
-      std::copy_n(rows[item], number.size(), number.begin());
-      edit(number);
-      for (std::size_t limb = 0; limb < number.size(); ++limb) array(index)[word(i, limb)] = number[limb];
-    }
-    return array(index);
-  }
-  const Limb* pack(std::size_t index, const NumberRows& rows) {
-    return pack(index, rows, [](std::span<Limb>) {});
-  }
-  /// Sets numbers of lanes without an item to 0.
-  void clear_unused(std::size_t index) {
-    for (std::size_t i = items_.size(); i < block_.vectors * calls_.lanes; ++i) {
-      for (std::size_t limb = 0; limb < calls_.limbs; ++limb) array(index)[word(i, limb)] = 0;
-    }
-  }
-  /// Array `index` for numbers or masks that a kernel writes.
-  Limb* result(std::size_t index) { return array(index); }
-  /// The numbers of the items from an array to rows.
-  void unpack(Limb* rows, const Limb* from) const {
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      for (std::size_t limb = 0; limb < calls_.limbs; ++limb)
-        rows[(items_.begin + i) * calls_.limbs + limb] = from[word(i, limb)];
-    }
-  }
-
-  static constexpr std::size_t kArrays = 8;
-
- private:
-  const EdwardsLaneCalls& calls_;
-  std::size_t vectors_, words_;
-  limbs::Buffer number_, memory_;
-  EdwardsBlock block_;
-  ItemRange items_;
-
-  Limb* array(std::size_t index) { return memory_.data() + index * words_; }
-  [[nodiscard]] std::size_t word(std::size_t i, std::size_t limb) const {
-    return (i / calls_.lanes * calls_.limbs + limb) * calls_.lanes + i % calls_.lanes;
-  }
-};
-
-/// step(workspace, block) for blocks of the items.
-template <class Step>
-void for_blocks(Workspace& work, ItemRange items, const StopToken& stop, const Step& step) {
-  const WipedKernelStack stack;
-  for (std::size_t begin = items.begin; begin < items.end && !stop.requested_now();) {
-    const ItemRange block{begin, std::min(items.end, begin + work.items())};
-    work.begin(block);
-    step(work, block);
-    begin = block.end;
-  }
-}
-
-template <class Step>
-void for_blocks(const EdwardsLaneCalls& calls, ItemRange items, const StopToken& stop, const Step& step) {
-  if (items.size() == 0) return;
-  Workspace work(calls, items.size(), kVectors, calls.scratch_bytes);
-  for_blocks(work, items, stop, step);
-}
 
 /// Nanoseconds of one item on one core: multiplier instructions of eight lanes at about half their rate.
 double estimated_ns(const EdwardsLaneCalls& calls, double products, double squares) {
@@ -118,10 +28,12 @@ const EdwardsLaneCalls& calls_of(const Curve& curve, const EdwardsLaneBackend& b
   return curve.field_bits == 255 ? *backend.curves25519 : *backend.curves448;
 }
 
-class EdwardsEngine final : public PointEngine {
+class EdwardsEngine final : public PointEngine, SumComparison {
  public:
   EdwardsEngine(const Curve& curve, const EdwardsLaneBackend& backend)
-      : PointEngine(curve), backend_(backend), calls_(calls_of(curve, backend)) {}
+      : PointEngine(curve), backend_(backend), calls_(calls_of(curve, backend)), order_(Order::of(curve)) {}
+
+  [[nodiscard]] const SumComparison* comparison() const override { return this; }
 
   [[nodiscard]] const char* variant() const override { return backend_.variant; }
   [[nodiscard]] std::size_t granularity() const override { return calls_.lanes; }
@@ -194,6 +106,36 @@ class EdwardsEngine final : public PointEngine {
     });
   }
 
+  [[nodiscard]] double item_ns() const override {
+    return estimated_ns(calls_, calls_.compare_products, calls_.compare_squares);
+  }
+  /// tau D = 0 in the place of D = 0: see half_scalars.hpp.
+  void compare(std::uint8_t* equal, const NumberRows& u, const NumberRows& v, const PointRows& p,
+               const PointRows& r, unsigned doublings, ItemRange items,
+               const StopToken& stop) const override {
+    if (items.size() == 0) return;
+    std::call_once(wide_once_, [&] { fill_wide_table(); });
+    Workspace work(calls_, items.size(), kVectors, calls_.compare_bytes);
+    for_blocks(work, items, stop, [&](Workspace&, ItemRange range) {
+      EdwardsBlock& block = work.block();
+      split(work, v);
+      block.base_scalar = work.pack_each(kBaseScalar, [&](std::span<Limb> number, std::size_t slot) {
+        work.read(number, block.tau, slot);
+        limbs::shift_right_bits(number, number, 1);
+        order_->mul(number.data(), {number.data(), 0}, {u[work.item(slot)], 0}, 1);
+        limbs::shift_left(number, number, 1);
+      });
+      block.base_table = wide_table_.data();
+      pack_points(work, p);
+      block.qx = work.pack(kOtherX, r.x);
+      block.qy = work.pack(kOtherY, r.y);
+      block.doublings = doublings;
+      block.mask = work.result(kMask);
+      calls_.compare(block);
+      for (std::size_t i = 0; i < range.size(); ++i) equal[range.begin + i] = block.mask[i] != 0 ? 1 : 0;
+    });
+  }
+
   [[noreturn]] void ladder(Limb* /*r*/, const NumberRows& /*k*/, const NumberRows& /*u*/, unsigned /*bits*/,
                            ItemRange /*items*/, const StopToken& /*stop*/) const override {
     scalar64::refuse("ladder");
@@ -202,8 +144,8 @@ class EdwardsEngine final : public PointEngine {
   void add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const override {
     for_blocks(calls_, items, {}, [&](Workspace& work, ItemRange) {
       pack_points(work, p);
-      work.block().qx = work.pack(kScalar, q.x);
-      work.block().qy = work.pack(kBaseScalar, q.y);
+      work.block().qx = work.pack(kOtherX, q.x);
+      work.block().qy = work.pack(kOtherY, q.y);
       compute(work, r, calls_.add);
     });
   }
@@ -258,17 +200,48 @@ class EdwardsEngine final : public PointEngine {
 
  private:
   /// Arrays of a workspace.
-  enum Array : std::size_t { kResultX, kResultY, kMask, kPointX, kPointY, kScalar, kBaseScalar };
+  enum Array : std::size_t {
+    kResultX,
+    kResultY,
+    kMask,
+    kPointX,
+    kPointY,
+    kOtherX,
+    kOtherY,
+    kScalar,
+    kBaseScalar,
+    kRho,
+    kTau,
+    kNegative,
+    kArrays
+  };
+  static_assert(std::size_t{kArrays} == Workspace::kArrays);
 
   const EdwardsLaneBackend& backend_;
   const EdwardsLaneCalls& calls_;
+  const std::unique_ptr<const Order> order_;
+  /// n times the cofactor, the order of the group.
+  const std::vector<Limb> group_order_{shifted_order(calls_.cofactor_bits)};
   const std::array<std::vector<Limb>, 3> multiples_{shifted_order(2), shifted_order(1), curve().n};
-  mutable std::once_flag table_once_;
-  mutable limbs::Buffer table_;
+  mutable std::once_flag table_once_, wide_once_;
+  mutable limbs::Buffer table_, wide_table_;
 
   static void pack_points(Workspace& work, const PointRows& points) {
     work.block().px = work.pack(kPointX, points.x);
     work.block().py = work.pack(kPointY, points.y);
+  }
+  /// The scalars of the kernel `compare` from those of its points.
+  void split(Workspace& work, const NumberRows& v) const {
+    EdwardsBlock& block = work.block();
+    block.scalar = work.pack(kScalar, v);
+    block.group_order = group_order_.data();
+    block.rho = work.result(kRho);
+    block.tau = work.result(kTau);
+    block.mask = work.result(kNegative);
+    calls_.split(block);
+    block.scalar = block.rho;
+    block.other_scalar = block.tau;
+    block.negative = block.mask;
   }
   static const Limb* pack_scalars(Workspace& work, const NumberRows& k) {
     return work.pack(kScalar, k, [](std::span<Limb> number) { limbs::shift_left(number, number, 1); });
@@ -314,6 +287,7 @@ class EdwardsEngine final : public PointEngine {
     add({r.x, r.y, nullptr}, {{r.x, limbs}, {r.y, limbs}}, point(0), {0, 1});
   }
 
+  [[nodiscard]] PointRows generator() const { return {{curve().x.data(), 0}, {curve().y.data(), 0}}; }
   const limbs::Buffer& base_table() const {
     std::call_once(table_once_, [&] { fill_base_table(); });
     return table_;
@@ -330,8 +304,7 @@ class EdwardsEngine final : public PointEngine {
     }
     const PointRows odd{{x.data(), limbs}, {y.data(), limbs}},
         twice{{twice_x.data(), limbs}, {twice_y.data(), limbs}};
-    const PointRows generator{{curve().x.data(), 0}, {curve().y.data(), 0}};
-    multiply({x.data(), y.data(), nullptr}, {scalars.data(), limbs}, generator, {0, windows},
+    multiply({x.data(), y.data(), nullptr}, {scalars.data(), limbs}, generator(), {0, windows},
              TimingClass::public_, {});
     add({twice_x.data(), twice_y.data(), nullptr}, odd, odd, {0, windows});
     for (std::size_t j = 0; j < entries; ++j) {
@@ -345,9 +318,35 @@ class EdwardsEngine final : public PointEngine {
       std::ranges::copy(next_y, y.begin());
     }
     table_.require(calls_.base_bytes / sizeof(Limb));
-    store_base_table(all_x, all_y, windows * entries);
+    store_table(calls_.fill_base, table_, all_x, all_y);
   }
-  void store_base_table(const std::vector<Limb>& x, const std::vector<Limb>& y, std::size_t count) const {
+  /// Entry j of half i is j 2^(i w windows) G.
+  void fill_wide_table() const {
+    const std::size_t entries = std::size_t{1} << (calls_.wide_width - 1), limbs = calls_.limbs;
+    const std::size_t half_bits = std::size_t{calls_.wide_width} * calls_.wide_windows;
+    std::vector<Limb> x(2 * (entries + 1) * limbs), y(x.size()), scalar(limbs);
+    for (const std::size_t half : {std::size_t{0}, std::size_t{1}}) {
+      Limb* const px = &x[half * (entries + 1) * limbs];
+      Limb* const py = &y[half * (entries + 1) * limbs];
+      const auto from = [&](std::size_t entry, std::size_t stride) {
+        return PointRows{{px + entry * limbs, stride}, {py + entry * limbs, stride}};
+      };
+      py[0] = 1;
+      std::ranges::fill(scalar, Limb{0});
+      scalar[half * half_bits / kLimbBits] = Limb{1} << half * half_bits % kLimbBits;
+      multiply({px + limbs, py + limbs, nullptr}, {scalar.data(), 0}, generator(), {0, 1},
+               TimingClass::public_, {});
+      for (std::size_t count = 1; count < entries; count *= 2) {
+        add({px + (count + 1) * limbs, py + (count + 1) * limbs, nullptr}, from(1, limbs), from(count, 0),
+            {0, count});
+      }
+    }
+    wide_table_.require(calls_.wide_bytes / sizeof(Limb));
+    store_table(calls_.fill_wide, wide_table_, x, y);
+  }
+  void store_table(void (*fill)(const EdwardsBlock&, void*), limbs::Buffer& table, const std::vector<Limb>& x,
+                   const std::vector<Limb>& y) const {
+    const std::size_t count = x.size() / calls_.limbs;
     const std::size_t lanes = calls_.lanes, limbs = calls_.limbs, vectors = (count + lanes - 1) / lanes;
     manymod::limbs::Buffer memory(2 * vectors * lanes * limbs);
     Limb* const px = memory.data();
@@ -363,7 +362,7 @@ class EdwardsEngine final : public PointEngine {
     block.vectors = vectors;
     block.px = px;
     block.py = py;
-    calls_.fill_base(block, table_.data());
+    fill(block, table.data());
   }
 };
 

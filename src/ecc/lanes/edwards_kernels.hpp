@@ -16,6 +16,7 @@
 
 #include "ecc/formulas/edwards.hpp"
 #include "ecc/formulas/ladder.hpp"
+#include "ecc/lanes/edwards_comparison.hpp"
 #include "ecc/lanes/edwards_curves.hpp"
 #include "ecc/lanes/edwards_lane_calls.hpp"
 #include "ecc/lanes/edwards_roots.hpp"
@@ -30,8 +31,11 @@ namespace manymod::ecc::lanes {
 /// lookup.*.hpp.
 template <class Curves, class Arch, class Lookup>
 class EdwardsKernels {
+  friend EdwardsComparison<EdwardsKernels>;
   friend EdwardsRoots<EdwardsKernels>;
   friend EdwardsSums<EdwardsKernels>;
+  using Curve = Curves;
+  using InstructionSet = Arch;
   using Prime = typename Curves::Prime;
   using F = field::SpecialLaneField<Prime, Arch>;
   using Arithmetic = special_primes::LaneArithmetic<Prime, Arch>;
@@ -89,6 +93,7 @@ class EdwardsKernels {
     return {kLanes,
             kLimbs,
             kOrderBits,
+            Curves::kCofactorBits,
             kBaseWidth,
             kBaseEntries,
             kBaseWindows,
@@ -98,10 +103,19 @@ class EdwardsKernels {
             kBaseWindows * Forms::kPreparedProducts,
             kWindows * Forms::kCachedProducts + kEntries * 7 + kOrderBits * 4,
             kOrderBits * 4,
+            EdwardsComparison<EdwardsKernels>::kBaseWidth,
+            EdwardsComparison<EdwardsKernels>::kBaseWindows,
+            EdwardsComparison<EdwardsKernels>::kBaseBytes,
+            EdwardsComparison<EdwardsKernels>::kProducts,
+            EdwardsComparison<EdwardsKernels>::kSquares,
             Batch::bytes,
             multiply_base,
             multiply,
             multiply_two,
+            EdwardsComparison<EdwardsKernels>::split,
+            EdwardsComparison<EdwardsKernels>::fill_base,
+            EdwardsComparison<EdwardsKernels>::bytes,
+            EdwardsComparison<EdwardsKernels>::compare,
             add,
             check,
             EdwardsRoots<EdwardsKernels>::lift,
@@ -176,10 +190,6 @@ class EdwardsKernels {
   [[gnu::noinline]] static void multiply_into(Element& r, const Element& a, const Element& b) {
     kField.mul(r, a, b);
   }
-  /// r = r^(2^count)
-  [[gnu::noinline]] static void square(Element& r, unsigned count) {
-    for (unsigned i = 0; i < count; ++i) kField.sqr(r, r);
-  }
 
   // ---- the generator ------------------------------------------------------------------------------------
 
@@ -205,6 +215,7 @@ class EdwardsKernels {
   static Vector bits_from(const Limb* numbers, std::size_t v, unsigned bit, unsigned count) {
     const Limb* const number = numbers + v * kLimbs * kLanes;
     const unsigned limb = bit / kLimbBits, shift = bit % kLimbBits;
+    if (limb >= kLimbs) return Vector{};
     Vector bits = load(number, limb) >> shift;
     if (shift + count > kLimbBits && limb + 1 < kLimbs) bits |= load(number, limb + 1) << (kLimbBits - shift);
     return bits;
@@ -302,26 +313,42 @@ class EdwardsKernels {
   }
   /// table[i] = multiple[i] = (i + 1) P
   static void make_table(const EdwardsBlock& b, std::size_t v, const Batch& batch, const Element& d) {
-    Extended* const multiple = batch.multiple;
-    enter(multiple[0], b.px, b.py, v);
-    cache(batch.table[0], multiple[0], d);
+    enter(batch.multiple[0], b.px, b.py, v);
+    make_multiples(batch.multiple, d, [&](std::size_t i, const Cached& entry) { batch.table[i] = entry; });
+  }
+  /// multiple[i] = (i + 1) multiple[0], and done(i, the same cached).
+  template <class Done>
+  static void make_multiples(Extended* multiple, const Element& d, const Done& done) {
+    Cached first, cached;
+    cache(first, multiple[0], d);
+    done(0, first);
     for (std::size_t i = 1; i < kEntries; ++i) {
       if (i % 2 == 1) {
         multiple[i] = multiple[i / 2];
         twice<WithT::yes>(multiple[i]);
       } else {
         multiple[i] = multiple[i - 1];
-        add_cached<WithT::yes>(multiple[i], batch.table[0]);
+        add_cached<WithT::yes>(multiple[i], first);
       }
-      cache(batch.table[i], multiple[i], d);
+      cache(cached, multiple[i], d);
+      done(i, cached);
     }
+  }
+  struct SignedDigits {
+    Vector magnitude;
+    Mask negative;
+  };
+  /// The digits of a window of `width` bits, from it, the bit below it, and others above.
+  static SignedDigits signed_digits(Vector window, unsigned width) {
+    const Vector bits = window & ((Limb{2} << width) - 1);
+    const Vector value = (bits >> 1) + (bits & 1);
+    const Mask negative = Vector{} - (bits >> width);
+    return {(value & ~negative) | (((Limb{1} << width) - value) & negative), negative};
   }
   [[gnu::noinline]] static void select_point(Cached& r, const EdwardsBlock& b, std::size_t v,
                                              const Cached* table, unsigned window) {
-    const Vector bits = bits_from(b.scalar, v, window * kWidth, kWidth + 1) & ((Limb{2} << kWidth) - 1);
-    const Vector value = (bits >> 1) + (bits & 1);
-    const Mask negative = Vector{} - (bits >> kWidth);
-    const Vector magnitude = (value & ~negative) | (((Limb{1} << kWidth) - value) & negative);
+    const auto [magnitude, negative] =
+        signed_digits(bits_from(b.scalar, v, window * kWidth, kWidth + 1), kWidth);
     select_pair<0, 1>(r, table, magnitude);
     select_pair<2, 3>(r, table, magnitude);
     // Nothing was selected for 0.

@@ -26,22 +26,34 @@ struct EdwardsBlock {
   const Limb* py = nullptr;
   const Limb* qx = nullptr;
   const Limb* qy = nullptr;
-  /// Twice the scalar of P, which is below 2^order_bits; for the ladder, the scalar.
+  /// Twice the scalar of P, which is below 2^order_bits; for the ladder and `split`, the scalar.
   const Limb* scalar = nullptr;
-  /// The scalar of the generator, which is odd and below 2^(order_bits + 1), and the generator's table.
+  /// Of `compare`: twice the scalar of Q, and a mask, where P is to be -P.
+  const Limb* other_scalar = nullptr;
+  const Limb* negative = nullptr;
+  /// The scalar of the generator, which is odd and below 2^(order_bits + 1), and the generator's table;
+  /// `compare`: twice the scalar, which is below 2^order_bits, and the table of fill_wide.
   const Limb* base_scalar = nullptr;
   const void* base_table = nullptr;
+  /// Of `split`: the order of the group, one number, and the results.
+  const Limb* group_order = nullptr;
+  Limb* rho = nullptr;
+  Limb* tau = nullptr;
+  /// Of `compare`: doublings before the sum is compared.
+  unsigned doublings = 0;
   /// Scalar bits: all of the ladder's, and of sums the most of any scalar before it was doubled.
   unsigned bits = 0;
   /// Room for scratch_bytes(vectors) bytes, aligned to 64. What is left in it is as secret as the scalars.
   void* scratch = nullptr;
 };
 
-/// All functions but `sum` are constant-time: no branch and no address depends on a number or mask.
+/// All functions but `sum`, `split` and `compare` are constant-time: no branch and no address depends on a
+/// number or mask.
 struct EdwardsLaneCalls {
   std::size_t lanes;
   std::size_t limbs;         ///< of coordinates and of scalars
   unsigned order_bits;       ///< of the order of the generator
+  unsigned cofactor_bits;    ///< the order of the group is 2^cofactor_bits times that
   unsigned base_width;       ///< bits of a window of the generator's scalar
   std::size_t base_entries;  ///< of a window: the odd multiples 1, 3, .., 2 base_entries - 1
   std::size_t base_windows;
@@ -51,6 +63,10 @@ struct EdwardsLaneCalls {
   // Products and squares of k G and k P without the inversion.
   unsigned base_products;
   unsigned multiply_products, multiply_squares;
+  // Of `compare`: bits of a window of the generator's scalar, windows of half of it, bytes of the table.
+  unsigned wide_width, wide_windows;
+  std::size_t wide_bytes;
+  unsigned compare_products, compare_squares;
 
   std::size_t (*scratch_bytes)(std::size_t vectors);
 
@@ -60,6 +76,16 @@ struct EdwardsLaneCalls {
   void (*multiply)(const EdwardsBlock& block);
   /// u G + v P for points of the curve.
   void (*multiply_two)(const EdwardsBlock& block);
+  /// Of scalars k: 2 |rho|, 2 tau and in `mask` whether rho < 0, with rho = tau k modulo the order of the
+  /// group (half_scalars.hpp). Variable-time.
+  void (*split)(const EdwardsBlock& block);
+  /// Writes the table for `compare` as fill_base does: 0 to 2^(wide_width - 1) times G, then the same of
+  /// 2^(wide_width wide_windows) G.
+  void (*fill_wide)(const EdwardsBlock& block, void* table);
+  /// `mask`: all ones where 2^doublings (u G +- v P - w Q) = 0, from 2 u, 2 v and 2 w. It needs compare_bytes
+  /// bytes of scratch. Variable-time, for public operands.
+  std::size_t (*compare_bytes)(std::size_t vectors);
+  void (*compare)(const EdwardsBlock& block);
   /// P + Q.
   void (*add)(const EdwardsBlock& block);
   /// `mask`: all ones where P is on the curve.

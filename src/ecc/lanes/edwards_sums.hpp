@@ -10,7 +10,7 @@
 
 #include "ecc/formulas/edwards.hpp"
 #include "ecc/lanes/edwards_lane_calls.hpp"
-#include "ecc/lanes/transposition.hpp"
+#include "ecc/lanes/lane_rows.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -27,8 +27,9 @@ class EdwardsSums {
   using WithT = edwards::WithT;
   static constexpr std::size_t kLanes = Kernels::kLanes;
   static constexpr std::size_t kDigits = Kernels::kDigits;
-  /// A bucket: the digits of four coordinates, and some unused words.
-  static constexpr std::size_t kRowWords = (4 * kDigits + kLanes - 1) / kLanes * kLanes;
+  /// A bucket: the digits of four coordinates.
+  using Rows = LaneRows<typename Kernels::InstructionSet, 4 * kDigits>;
+  static constexpr std::size_t kRowWords = Rows::kRowWords;
   static constexpr unsigned kMinWidth = 3, kMaxWidth = 9;
 
  public:
@@ -113,11 +114,8 @@ class EdwardsSums {
     }
     bool any = false;
     for (std::size_t v = 0; v < b_.vectors; ++v) {
-      const Vector bits =
-          Kernels::bits_from(b_.scalar, v, window * width_, width_ + 1) & ((Limb{2} << width_) - 1);
-      const Vector value = (bits >> 1) + (bits & 1);
-      const Mask negative = Vector{} - (bits >> width_);
-      const Vector magnitude = (value & ~negative) | (((Limb{1} << width_) - value) & negative);
+      const auto [magnitude, negative] =
+          Kernels::signed_digits(Kernels::bits_from(b_.scalar, v, window * width_, width_ + 1), width_);
       if (is_zero(magnitude)) continue;
       any = true;
       add_to_buckets(points_[v], magnitude, negative);
@@ -154,30 +152,16 @@ class EdwardsSums {
   }
   [[gnu::noinline]] void load_bucket(Extended& r, Vector magnitude) const {
     Element* const coordinate[4] = {&r.x, &r.y, &r.z, &r.t};
-    for (std::size_t first = 0; first < kRowWords; first += kLanes) {
-      Vector m[kLanes];
-      for (std::size_t lane = 0; lane < kLanes; ++lane)
-        m[lane] = Kernels::load(row(magnitude, lane) + first, 0);
-      transpose<kLanes>(m);
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        const std::size_t word = first + i;
-        if (word < 4 * kDigits) coordinate[word / kDigits]->number.digit[word % kDigits] = m[i];
-      }
-    }
+    Rows::load([&](std::size_t lane) { return row(magnitude, lane); },
+               [&](std::size_t word, Vector value) {
+                 coordinate[word / kDigits]->number.digit[word % kDigits] = value;
+               });
     for (Element* c : coordinate) c->set_magnitude(1);
   }
   [[gnu::noinline]] void store_bucket(Vector magnitude, const Extended& p) const {
     const Element* const coordinate[4] = {&p.x, &p.y, &p.z, &p.t};
-    for (std::size_t first = 0; first < kRowWords; first += kLanes) {
-      Vector m[kLanes];
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        const std::size_t word = first + i;
-        m[i] = word < 4 * kDigits ? coordinate[word / kDigits]->number.digit[word % kDigits] : Vector{};
-      }
-      transpose<kLanes>(m);
-      for (std::size_t lane = 0; lane < kLanes; ++lane)
-        Kernels::store(row(magnitude, lane) + first, 0, m[lane]);
-    }
+    Rows::store([&](std::size_t lane) { return row(magnitude, lane); },
+                [&](std::size_t word) { return coordinate[word / kDigits]->number.digit[word % kDigits]; });
   }
 };
 

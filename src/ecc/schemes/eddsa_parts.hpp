@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "crypto/hash.hpp"
+#include "ecc/order.hpp"
 #include "ecc/schemes/edwards_encoding.hpp"
-#include "ecc/schemes/order.hpp"
 #include "ecc/schemes/scheme.hpp"
 
 namespace manymod::ecc::eddsa {

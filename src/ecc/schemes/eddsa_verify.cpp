@@ -2,11 +2,17 @@
 // Verification of EdDSA under the policies of docs/ecc.md, and one verdict for many signatures. Variable-time
 // in everything.
 //
+// Where the equation is not cofactored, S B - k A must encode to the bytes of R. As an encoding that is read
+// as a canonical one is that of the point which it was read as, and of no other, that is: R can be read, and
+// is equal to S B - k A. Engines that compare points fast (ecc/sum_comparison.hpp) test this.
+//
 // One verdict is by the cofactored equation: in the other one terms of small order would cancel by chance.
 #include <algorithm>
+#include <bit>
 
 #include "ecc/schemes/eddsa_combination.hpp"
 #include "ecc/schemes/eddsa_parts.hpp"
+#include "ecc/sum_comparison.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc::eddsa {
@@ -20,6 +26,7 @@ class Verification final : public Scheme {
   Verification(mm_ecc_op op, const PointEngine& engine, const Inputs& inputs, const Outputs& outputs)
       : one_verdict_(op == MM_ECC_VERIFY_ALL),
         engine_(engine),
+        comparison_(engine.comparison()),
         inputs_(inputs),
         outputs_(outputs),
         instance_(instance_of(engine.curve())),
@@ -32,6 +39,7 @@ class Verification final : public Scheme {
     const double equation = engine_.item_ns(PointOperation::multiply_two);
     if (is_on_gpu(engine_)) return equation + kHostOfGpuNs;
     if (one_verdict_) return equation / 2 + 2 * lift + kHashNs;
+    if (comparison_ != nullptr) return comparison_->item_ns() + 2 * lift + kHashNs;
     return equation + (is_zip215() ? 2 : 1) * lift + kHashNs;
   }
 
@@ -42,6 +50,7 @@ class Verification final : public Scheme {
 
   bool one_verdict_;
   const PointEngine& engine_;
+  const SumComparison* comparison_;
   const Inputs& inputs_;
   Outputs outputs_;
   const Instance& instance_;
@@ -50,6 +59,8 @@ class Verification final : public Scheme {
   std::size_t batch_;
 
   [[nodiscard]] bool is_zip215() const { return inputs_.policy == MM_ECC_ZIP215; }
+  /// Whether R is read as a point.
+  [[nodiscard]] bool reads_commitments() const { return is_zip215() || comparison_ != nullptr; }
 };
 
 /// The items of one batch, on one thread. Rows that are not valid have neutral points and scalars of 0.
@@ -62,7 +73,7 @@ class Verification::Batch {
         width_(scheme.engine_.curve().limbs()),
         reading_(scheme.is_zip215() ? EdwardsReading::any : EdwardsReading::canonical),
         keys_(scheme.engine_, reading_, rows),
-        commitments_(scheme.engine_, reading_, scheme.is_zip215() ? rows : 0),
+        commitments_(scheme.engine_, reading_, scheme.reads_commitments() ? rows : 0),
         responses_(rows * limbs_),
         challenges_(rows * limbs_),
         signatures_(rows * scheme.instance_.size),
@@ -75,7 +86,7 @@ class Verification::Batch {
     items_ = items;
     for (std::size_t row = 0; row < items.size(); ++row) take(row);
     keys_.lift(items.size());
-    if (s_.is_zip215()) commitments_.lift(items.size());
+    if (s_.reads_commitments()) commitments_.lift(items.size());
     for (std::size_t row = 0; row < items.size(); ++row) settle_points(row);
     if (stop.requested_now()) return;
     if (s_.one_verdict_) return run_sum(stop);
@@ -105,7 +116,7 @@ class Verification::Batch {
   void reject(std::size_t row, mm_status status) {
     status_[row] = status;
     keys_.clear(row);
-    if (s_.is_zip215()) commitments_.clear(row);
+    if (s_.reads_commitments()) commitments_.clear(row);
     clear_scalars(row);
   }
   void clear_scalars(std::size_t row) {
@@ -125,7 +136,7 @@ class Verification::Batch {
     std::copy_n(key_given.data(), size, &key_bytes_[row * size]);
     std::copy_n(signature.data(), size, &signatures_[row * size]);
     keys_.read(row, {key(row), size});
-    if (s_.is_zip215()) commitments_.read(row, {commitment(row), size});
+    if (s_.reads_commitments()) commitments_.read(row, {commitment(row), size});
     if (!take_response(row, signature.subspan(size))) return reject(row, MM_ITEM_ECC_SIGNATURE);
     const Domain domain(s_.instance_, s_.inputs_.prehashed, text.context);
     const ByteSpan digest =
@@ -161,6 +172,7 @@ class Verification::Batch {
   void run_each(const StopToken& stop) {
     const std::size_t count = items_.size();
     keys_.negate(count);
+    if (s_.comparison_ != nullptr) return compare_each(stop);
     s_.engine_.multiply_two({x_.data(), y_.data(), nullptr}, {responses_.data(), limbs_},
                             {challenges_.data(), limbs_}, keys_.rows(), {0, count}, stop);
     if (stop.was_requested()) return;
@@ -176,6 +188,22 @@ class Verification::Batch {
       return;
     }
     for (std::size_t row = 0; row < count; ++row) finish(row, has_commitment(row));
+  }
+
+  void compare_each(const StopToken& stop) {
+    const std::size_t count = items_.size();
+    const auto cofactor_bits = static_cast<unsigned>(std::countr_zero(s_.instance_.cofactor));
+    std::vector<std::uint8_t> equal(count);
+    s_.comparison_->compare(equal.data(), {responses_.data(), limbs_}, {challenges_.data(), limbs_},
+                            keys_.rows(), commitments_.rows(), s_.is_zip215() ? cofactor_bits : 0, {0, count},
+                            stop);
+    if (stop.was_requested()) return;
+    for (std::size_t row = 0; row < count; ++row) finish(row, equal[row] != 0 && accepts_commitment(row));
+  }
+  /// Strict: a point that is not of small order.
+  [[nodiscard]] bool accepts_commitment(std::size_t row) {
+    const bool small = s_.inputs_.policy == MM_ECC_STRICT && s_.small_orders_.contains(commitments_.y(row));
+    return commitments_.valid(row) && !small;
   }
 
   /// Whether the point of the equation encodes to R; strict: and is not of small order.

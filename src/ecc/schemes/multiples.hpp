@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "ecc/order.hpp"
 #include "ecc/schemes/block.hpp"
-#include "ecc/schemes/order.hpp"
 
 namespace manymod::ecc {
 

@@ -14,9 +14,9 @@
 #include <cstddef>
 #include <span>
 
+#include "ecc/order.hpp"
 #include "ecc/point_engine.hpp"
 #include "ecc/schemes/block.hpp"
-#include "ecc/schemes/order.hpp"
 
 namespace manymod::ecc {
 

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "crypto/hash.hpp"
+#include "ecc/order.hpp"
 #include "ecc/schemes/block.hpp"
-#include "ecc/schemes/order.hpp"
 
 namespace manymod::ecc {
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "ecc/order.hpp"
 #include "ecc/schemes/block.hpp"
 #include "ecc/schemes/encodings.hpp"
 #include "ecc/schemes/numbers.hpp"
-#include "ecc/schemes/order.hpp"
 
 namespace manymod::ecc {
 

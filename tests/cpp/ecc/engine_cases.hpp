@@ -13,6 +13,7 @@
 
 #include "ecc/plain_group.hpp"
 #include "ecc/point_engine.hpp"
+#include "ecc/sum_comparison.hpp"
 
 namespace manymod::test::cases {
 
@@ -147,6 +148,15 @@ class Cases {
     expected_.push_back(result);
   }
 
+  /// Whether 2^doublings (u G + v P - R) = 0.
+  void comparison(const Limbs& u, const Limbs& v, const PlainPoint& p, const PlainPoint& r, bool equal) {
+    k_.push(u);
+    second_.push(v);
+    p_.push(p);
+    q_.push(r);
+    equal_.push_back(equal ? 1 : 0);
+  }
+
   void run_multiply_base() const {
     for (const TimingClass timing : kTimings) {
       expect_points(engine_, expected_,
@@ -174,6 +184,13 @@ class Cases {
       engine_.add(r, p_.view(), q_.view(), items);
     });
   }
+  void run_comparison(unsigned doublings) const {
+    std::vector<std::uint8_t> found(equal_.size(), kUntouched), expected = equal_;
+    expected.front() = expected.back() = kUntouched;
+    engine_.comparison()->compare(found.data(), k_.view(), second_.view(), p_.view(), q_.view(), doublings,
+                                  {1, found.size() - 1}, {});
+    EXPECT_EQ(found, expected) << "compare, " << doublings << " doublings";
+  }
   /// The sum of all cases of multiple().
   void run_sum(const PlainPoint& expected) const {
     Results results(curve_, 1);
@@ -187,6 +204,7 @@ class Cases {
   Rows k_, second_;
   Points p_, q_;
   std::vector<PlainPoint> expected_;
+  std::vector<std::uint8_t> equal_;
 
   /// Without flags of infinity, which these functions may do without.
   [[nodiscard]] PointRows finite() const {

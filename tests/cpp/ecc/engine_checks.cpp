@@ -261,6 +261,40 @@ void check_edge_pairs(const PointEngine& engine, Edges& edges) {
   cases.run_multiply_two();
 }
 
+/// u G + v P against itself, itself and a point of small order, its opposite, and G.
+void check_edge_comparisons(const PointEngine& engine, Edges& edges, unsigned doublings) {
+  const PlainGroup& group = edges.group();
+  std::vector<PlainPoint> small;
+  for (const PlainPoint& p : edges.points()) {
+    if (group.multiply(engine.curve().cofactor, p) == group.neutral()) small.push_back(p);
+  }
+  ASSERT_GE(small.size(), 4U);
+  Cases cases(engine);
+  std::size_t equal = 0;
+  const auto add_case = [&](const Limbs& u, const Limbs& v, std::size_t p, const PlainPoint& sum,
+                            const PlainPoint& r) {
+    PlainPoint difference = group.add(sum, group.negate(r));
+    for (unsigned i = 0; i < doublings; ++i) difference = group.add(difference, difference);
+    const bool zero = difference == group.neutral();
+    equal += zero ? 1 : 0;
+    cases.comparison(u, v, edges.points()[p], r, zero);
+  };
+  const auto add_cases = [&](std::size_t u, std::size_t v, std::size_t p) {
+    const PlainPoint sum = group.add(edges.multiple(u, 0), edges.multiple(v, p));
+    for (const PlainPoint& r :
+         {sum, group.add(sum, small[(u + v + p) % small.size()]), group.negate(sum), group.generator()}) {
+      add_case(edges.scalars()[u], edges.scalars()[v], p, sum, r);
+    }
+  };
+  const std::vector<std::size_t> few = edges.few_scalars();
+  for (std::size_t p = 0; p < edges.points().size(); ++p) {
+    for (std::size_t i = 0; i < few.size(); ++i) add_cases(few[i], few[few.size() - 1 - i], p);
+  }
+  for (std::size_t k = 0; k < edges.scalars().size(); ++k) add_cases(edges.scalars().size() - 1 - k, k, 0);
+  EXPECT_GT(equal, few.size() * edges.points().size());
+  cases.run_comparison(doublings);
+}
+
 void check_edge_sums(const PointEngine& engine, Edges& edges) {
   const PlainGroup& group = edges.group();
   std::vector<PlainPoint> points = edges.points();
@@ -410,6 +444,9 @@ void check_edges(const PointEngine& engine, unsigned seed) {
   Edges edges(engine.curve(), seed);
   check_edge_multiples(engine, edges);
   check_edge_pairs(engine, edges);
+  if (engine.comparison() != nullptr) {
+    for (const unsigned doublings : {0U, 1U, 3U}) check_edge_comparisons(engine, edges, doublings);
+  }
   check_edge_sums(engine, edges);
   check_edge_coordinates(engine, edges);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ecc/engine_checks.hpp"
+#include "ecc/sum_comparison.hpp"
 #include "ecc/test_curves.hpp"
 #include "ecc/variants.hpp"
 #include "support/brief.hpp"
@@ -101,6 +102,11 @@ TEST_P(Engines, LeavesEarly) {
   engine->multiply_two({x.data(), y.data(), nullptr}, k, k, generator, {0, kItems}, stop);
   EXPECT_EQ(x.back(), 0U);
   EXPECT_EQ(y.back(), 0U);
+  if (const ecc::SumComparison* const comparison = engine->comparison(); comparison != nullptr) {
+    std::vector<std::uint8_t> equal(kItems, 2);
+    comparison->compare(equal.data(), k, k, generator, generator, 0, {0, kItems}, stop);
+    EXPECT_EQ(equal.back(), 2);
+  }
   engine->sum({x.data(), y.data(), nullptr}, k, generator, {0, kItems}, stop);
 }
 

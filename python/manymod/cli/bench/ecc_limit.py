@@ -6,12 +6,15 @@ The count is of digit products alone, in the formulas of `src/ecc/formulas/` and
 come on top. M, S: products and squares of the field; a difference of two products saves a reduction.
 
 * k G: windows of 7 bits, an addition each. k P: windows of 5 bits; a table of 16 multiples; with the
-  endomorphism of secp256k1 two additions and half of the doublings. u G + v P: both, one after the other.
+  endomorphism of secp256k1 two additions and half of the doublings; on Edwards curves windows of 4 bits.
+  u G + v P: both, one after the other.
+* Verification of EdDSA: windows of 4 bits for both points, with scalars of half length, and of 11 bits for
+  the generator, in two halves, all over the same doublings; roots for two points, and no inversion.
 * Every result takes its share of one inversion: 20 M at most, with the complete addition at the end.
 * A sum: buckets for signed digits, of a width of least cost.
 * Public keys of X25519 and X448 are k G on Ed25519 and Ed448.
 * Signing computes k G again as its check, and SM2 and EdDSA the public key, too; the check of EdDSA is a sum
-  of two terms, one of them by 128 bits. Recovery and Edwards keys take a root of the field.
+  of two terms, one of them by 128 bits. Recovery and points on Edwards curves take a root of the field.
 
 >>> from manymod.ecc import P256, SECP256K1
 >>> instructions("public", P256, 1024), instructions("multiply", SECP256K1, 1024)
@@ -35,6 +38,10 @@ LIMIT_TEXT = (
 LANES = 8
 #: Bits of a window for multiples of the generator and of any point, and entries of the latter's table.
 _BASE_WIDTH, _WIDTH, _ENTRIES = 7, 5, 16
+#: The same for points on Edwards curves, and bits of a window of the generator in verifications.
+_EDWARDS_WIDTH, _EDWARDS_ENTRIES, _WIDE_WIDTH = 4, 8, 11
+#: Bits that the order of the group of an Edwards curve has besides those of the generator.
+_COFACTOR_BITS = {"Ed25519": 3, "Ed448": 2}
 #: Bits of each half of a scalar that the endomorphism of secp256k1 splits.
 _HALF_BITS = 129
 #: Most terms that one set of buckets adds up, by the bits of the field; 2^16 for fields that are not here.
@@ -101,12 +108,29 @@ def _weierstrass(curve: Curve) -> _Costs:
 def _edwards(curve: Curve) -> _Costs:
     m, s, _ = _field(curve)
     prepared = (7 if curve.name == "Ed25519" else 8) * m
-    windows = curve.order_bits // _WIDTH + 1
+    windows = curve.order_bits // _EDWARDS_WIDTH + 1
     double = 3 * m + 4 * s
-    table = _ENTRIES // 2 * (double + m + prepared + m) + _ENTRIES * m
-    multiply = (windows - 1) * (_WIDTH * double + m) + windows * prepared + table
+    multiply = (
+        (windows - 1) * (_EDWARDS_WIDTH * double + m) + windows * prepared + _edwards_table(m, s, prepared)
+    )
     base = -(-(curve.order_bits + 1) // _BASE_WIDTH) * prepared
     return _Costs(m, s, prepared, double, multiply, base, curve.field_bits * s + 10 * m)
+
+
+def _edwards_table(m: int, s: int, prepared: int) -> int:
+    """Half of the multiples are doubled, the others added; each is prepared by a product with 2 d."""
+    half = _EDWARDS_ENTRIES // 2
+    return half * 4 * (m + s) + (half - 1) * (prepared + m) + _EDWARDS_ENTRIES * m + m
+
+
+def _eddsa_equation(curve: Curve, costs: _Costs) -> int:
+    """The equation of a verification, with scalars of half length."""
+    m, prepared = costs.product, costs.add
+    windows = (curve.order_bits + _COFACTOR_BITS[curve.name]) // 2 // _EDWARDS_WIDTH + 1
+    wide = curve.order_bits // 2 // _WIDE_WIDTH + 1
+    doublings = max(windows * _EDWARDS_WIDTH, wide * _WIDE_WIDTH)
+    points = windows * (2 * prepared + 2 * m) + 2 * _edwards_table(m, costs.square, prepared)
+    return doublings * costs.double + points + wide * (2 * prepared + m)
 
 
 def _weierstrass_sum(curve: Curve, costs: _Costs, terms: int) -> float:
@@ -163,5 +187,7 @@ def _count(op: str, curve: Curve, batch: int) -> float:
         return 2 * (costs.base + share) + sum(
             _edwards_sum(costs, checked, bits) for bits in (128, curve.order_bits)
         )
+    if edwards:
+        return _eddsa_equation(curve, costs) + 2 * costs.root
     two = costs.multiply + costs.base + costs.add + share / 2
-    return two + (costs.root if edwards or op == "recover" else 0)
+    return two + (costs.root if op == "recover" else 0)

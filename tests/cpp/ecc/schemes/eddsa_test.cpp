@@ -12,6 +12,8 @@
 
 #include "crypto/libcrypto.hpp"
 #include "ecc/faulty_engine.hpp"
+#include "ecc/plain_group.hpp"
+#include "ecc/schemes/eddsa_parts.hpp"
 #include "ecc/schemes/eddsa_vectors.hpp"
 #include "ecc/schemes/edwards_encoding.hpp"
 #include "ecc/schemes/scheme_runs.hpp"
@@ -343,6 +345,67 @@ TEST_P(Eddsa, ClearedPointsAreNeutral) {
   for (std::size_t i = 0; i < curve.limbs(); ++i) {
     EXPECT_EQ(points.x(0)[i], 0U);
     EXPECT_EQ(points.y(0)[i], i == 0 ? 1U : 0U);
+  }
+}
+
+/// Keys a G + e T and commitments r G + f T with a point T of the order h of the cofactor: S B - k A - R is
+/// -(k e + f) T.
+TEST_P(Eddsa, PointsOfMixedOrder) {
+  const ecc::Curve& curve = ecc::named_curve(GetParam());
+  const ecc::eddsa::Instance& instance = ecc::eddsa::instance_of(curve);
+  const auto order = ecc::Order::of(curve);
+  const PlainGroup group(curve);
+  const unsigned h = instance.cofactor;
+  PlainPoint small = group.neutral();
+  for (Limb y = 2; group.multiply(std::vector<Limb>{h / 2}, small) == group.neutral(); ++y) {
+    std::vector<Limb> given(curve.limbs());
+    given[0] = y;
+    if (const auto point = group.lift(given, true)) small = group.multiply(curve.n, *point);
+  }
+  const auto encoded = [&](const std::vector<Limb>& k, Limb e) {
+    PlainPoint p{std::vector<Limb>(curve.limbs()), std::vector<Limb>(curve.limbs())};
+    engines_[0]->multiply_base({p.x.data(), p.y.data(), nullptr}, {k.data(), 0}, {0, 1}, TimingClass::public_,
+                               {});
+    p = group.add(p, group.multiply(std::vector<Limb>{e}, small));
+    Bytes bytes(size());
+    ecc::write_edwards_point(curve, bytes, p.x.data(), p.y.data());
+    return bytes;
+  };
+  ecc::eddsa::Hash hash(instance);
+  SchemeItems items;
+  std::vector<std::uint8_t> exact, cofactored;
+  for (Limb e = 0; e < h; ++e) {
+    for (Limb f = 0; f < h; ++f) {
+      std::vector<Limb> a(order->limbs()), r(a), k(a), response(a);
+      for (auto* number : {&a, &r}) {
+        for (Limb& limb : *number) limb = generate_.limb();
+        number->back() >>= 4;
+      }
+      const Bytes key = encoded(a, e), commitment = encoded(r, f), message = random(9);
+      ecc::eddsa::Digest digest;
+      const ecc::eddsa::Domain domain(instance, false, {});
+      ecc::eddsa::reduce(*order, k.data(), hash.digest(digest, {domain.bytes(), commitment, key, message}));
+      ecc::eddsa::multiply_add(*order, response.data(), k.data(), a.data(), r.data());
+      for (const bool right : {true, false}) {
+        Bytes signature(2 * size());
+        ecc::little_endian_from_limbs(std::span(signature).last(size()), response);
+        std::ranges::copy(commitment, signature.begin());
+        if (!right) signature[size()] ^= 8;
+        items.point.push_back(key);
+        items.message.push_back(message);
+        items.signature.push_back(signature);
+        exact.push_back(right && (k[0] * e + f) % h == 0 ? 1 : 0);
+        cofactored.push_back(right ? 1 : 0);
+      }
+    }
+  }
+  EXPECT_GE(std::ranges::count(exact, 1), 2);
+  for (const auto& engine : engines_) {
+    for (const mm_ecc_policy policy : kPolicies) {
+      SCOPED_TRACE(std::string(engine->variant()) + ", policy " + std::to_string(policy));
+      EXPECT_EQ(run(*engine, MM_ECC_VERIFY, items, exact.size(), with_policy(policy)).ok,
+                policy == MM_ECC_ZIP215 ? cofactored : exact);
+    }
   }
 }
 

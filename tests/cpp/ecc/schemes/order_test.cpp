@@ -5,8 +5,8 @@
 #include <array>
 
 #include "crypto/libcrypto.hpp"
+#include "ecc/order.hpp"
 #include "ecc/schemes/encodings.hpp"
-#include "ecc/schemes/order.hpp"
 #include "ecc/test_bytes.hpp"
 #include "repr/limbs.hpp"
 

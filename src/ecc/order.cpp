@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ecc/schemes/order.hpp"
+#include "ecc/order.hpp"
 
 #include <algorithm>
 #include <array>
