@@ -166,6 +166,20 @@ def test_devices_that_cannot_be_are_a_wrong_command_line(
     assert f"{device!r} is none of auto, cpu, cuda, cuda:K, opencl, opencl:K" in told
 
 
+@pytest.mark.parametrize("command", ["bench --quick --gmp", "bench ecc --quick --crypto-mb"])
+def test_a_library_may_be_named_without_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """The file is found, so that what is said is that it is no library."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "1000")
+    Path("mine.so").write_text("no library")
+    finished = run(*command.split(), "mine.so")
+    assert finished.code != 0
+    assert f"{tmp_path}/mine.so: " in finished.err
+    assert "No such file" not in finished.err
+
+
 def test_bench_notices_wrong_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     right = manymod.powmod
     monkeypatch.setattr(manymod, "powmod", lambda x, y, n, **words: right(x, [2] * len(x), n, **words))

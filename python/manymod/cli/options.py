@@ -19,6 +19,7 @@ __all__ = [
     "Option",
     "StreamPath",
     "device_option",
+    "library_option",
     "operations_option",
     "output_option",
     "threads_option",
@@ -85,6 +86,16 @@ def output_option(help_text: str, **settings: Any) -> Option:
     """`-o`, `--output`: a file to write."""
     path = click.Path(dir_okay=False, path_type=Path)
     return click.option("-o", "--output", type=path, metavar="OUT", help=help_text, **settings)
+
+
+def library_option(name: str, help_text: str, *arguments: str) -> Option:
+    """An option that names a shared library: a file, or what the system's loader finds it by."""
+
+    def place(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+        # Without a slash the loader would not look where the user is.
+        return str(Path(value).absolute()) if value and Path(value).is_file() else value
+
+    return click.option(name, *arguments, callback=place, metavar="LIBRARY", help=help_text)
 
 
 def operations_option(choices: Sequence[str], help_text: str) -> Option:

@@ -25,7 +25,7 @@ from manymod.cli.bench.report import (
     write_report,
 )
 from manymod.cli.bench.rsa_command import bench_rsa
-from manymod.cli.options import operations_option, threads_option, variant_option
+from manymod.cli.options import library_option, operations_option, threads_option, variant_option
 from manymod.cli.progress import make_bar, output_console
 
 __all__ = ["bench"]
@@ -119,7 +119,7 @@ def _find_gmp(path: str | None) -> GmpLibrary | None:
 @operations_option(OPS, f"Operations. [default: {','.join(OPS)}]")
 @threads_option("CPU threads of the column with several; 0: all.")
 @variant_option()
-@click.option("--gmp", "gmp_path", help="A libgmp to compare with; else the system's, if there is one.")
+@library_option("--gmp", "A libgmp to compare with; else the system's, if there is one.", "gmp_path")
 @click.option(
     "--check/--no-check", default=True, help="Compare a sample of every timed result with Python's pow."
 )

@@ -19,7 +19,7 @@ from manymod.cli.bench.ecc_crypto_mb import load, version
 from manymod.cli.bench.ecc_limit import LIMIT_TEXT
 from manymod.cli.bench.openssl_report import environment, rates_table
 from manymod.cli.bench.report import with_report_options, write_report
-from manymod.cli.options import NumberRange, operations_option, threads_option
+from manymod.cli.options import NumberRange, library_option, operations_option, threads_option
 from manymod.cli.progress import make_bar, output_console
 
 __all__ = ["bench_ecc"]
@@ -60,9 +60,7 @@ def _print(report: dict[str, Any], console: Console) -> None:
 @click.option(
     "--seconds", type=NumberRange(0.001), default=0.1, show_default=True, help="Seconds of a repetition."
 )
-@click.option(
-    "--crypto-mb", help="Intel's libcrypto_mb.so, measured too. [default: that of the system, if any]"
-)
+@library_option("--crypto-mb", "Intel's libcrypto_mb.so, measured too. [default: that of the system, if any]")
 @click.option("--quick", is_flag=True, help="Few curves, less time for each.")
 def bench_ecc(
     as_json: bool,
