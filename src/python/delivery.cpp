@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "python/call.hpp"
+#include "python/gil.hpp"
 #include "python/signing_service.hpp"
 
 namespace manymod::python {
@@ -27,7 +28,7 @@ void SigningService::deliver() {
     Pending* list = nullptr;
     std::size_t count = 0;
     {
-      const nb::gil_scoped_release free;
+      const ReleasedGil free;
       spent_.clear();
       list = answered_.take(kAtOnce, count);
       for (Pending* i = list; i != nullptr; i = i->next) {
@@ -45,7 +46,7 @@ void SigningService::deliver() {
     answered_.settle(count);
     submit_waiting();
   }
-  const nb::gil_scoped_release free;
+  const ReleasedGil free;
   static_cast<void>(mm_service_close(service_.get(), 1));
 }
 
@@ -142,7 +143,7 @@ bool SigningService::has_ended(nb::handle future) const {
 
 void SigningService::stop(bool drain) {
   if (is_forked()) return;
-  const nb::gil_scoped_release free;
+  const ReleasedGil free;
   static_cast<void>(mm_service_stop(service_.get(), drain ? 1 : 0));
   answered_.stop();
 }

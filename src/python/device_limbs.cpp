@@ -13,6 +13,7 @@
 #include "python/call.hpp"
 #include "python/device_dlpack.hpp"
 #include "python/device_export.hpp"
+#include "python/gil.hpp"
 #include "python/stable_abi.hpp"
 
 namespace manymod::python {
@@ -37,7 +38,7 @@ std::shared_ptr<void> allocate_bytes(unsigned device_index, std::size_t bytes) {
   void* address = nullptr;
   mm_status status = MM_OK;
   {
-    const nb::gil_scoped_release release;
+    const ReleasedGil release;
     status = mm_device_allocate(device_index, bytes, &address);
   }
   if (status != MM_OK) throw_call_error(status);
@@ -49,7 +50,7 @@ void copy_bytes(unsigned device_index, void* to, const void* from, std::size_t b
   if (bytes == 0) return;
   mm_status status = MM_OK;
   {
-    const nb::gil_scoped_release release;
+    const ReleasedGil release;
     status = mm_device_copy(device_index, to, from, bytes, direction);
   }
   if (status != MM_OK) throw_call_error(status);

@@ -18,6 +18,7 @@
 #include "python/buffer.hpp"
 #include "python/bytes_items.hpp"
 #include "python/call.hpp"
+#include "python/gil.hpp"
 #include "python/watch.hpp"
 
 namespace manymod::python {
@@ -57,7 +58,7 @@ class EccCurve {
     mm_ecc_curve* curve = nullptr;
     mm_status status = MM_OK;
     {
-      const nb::gil_scoped_release free;
+      const ReleasedGil free;
       status = mm_ecc_curve_create(&numbers, &curve);
     }
     if (status != MM_OK) throw_call_error(status);
@@ -96,7 +97,7 @@ class EccKey {
     mm_ecc_key* key = nullptr;
     mm_status status = MM_OK;
     {
-      const nb::gil_scoped_release free;
+      const ReleasedGil free;
       status = mm_ecc_key_decode(text.bytes(), &options, &key);
     }
     if (status != MM_OK) throw_call_error(status);
@@ -164,7 +165,7 @@ class EccPlan {
     mm_ecc_plan* plan = nullptr;
     mm_status status = MM_OK;
     {
-      const nb::gil_scoped_release free;
+      const ReleasedGil free;
       status = mm_ecc_plan_create(pointers.data(), pointers.size(), &options, &plan);
     }
     if (status != MM_OK) throw_call_error(status);

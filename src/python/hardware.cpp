@@ -8,6 +8,7 @@
 #include "core/cpu_features.hpp"
 #include "manymod/manymod.h"
 #include "python/call.hpp"
+#include "python/gil.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -105,7 +106,7 @@ std::optional<double> measure_instruction(const std::string& name, double second
   const auto loops = instruction_loops();
   const auto loop = std::find_if(loops.begin(), loops.end(), [&](const auto& l) { return l.name == name; });
   if (loop == loops.end() || (loop->needs & ~cpu_info().features) != 0) return std::nullopt;
-  const nb::gil_scoped_release release;
+  const ReleasedGil release;
   return instruction_rate(*loop, seconds);
 }
 

@@ -23,6 +23,7 @@
 #include "python/buffer.hpp"
 #include "python/bytes_items.hpp"
 #include "python/call.hpp"
+#include "python/gil.hpp"
 #include "python/pyint.hpp"
 #include "python/watch.hpp"
 #include "repr/wipe.hpp"
@@ -152,7 +153,7 @@ class RsaKey {
     mm_rsa_key* key = nullptr;
     mm_status status = MM_OK;
     {
-      const nb::gil_scoped_release free;
+      const ReleasedGil free;
       status = make(&key);
     }
     if (status != MM_OK) throw_call_error(status);

@@ -9,6 +9,7 @@
 
 #include "python/call.hpp"
 #include "python/ecc.hpp"
+#include "python/gil.hpp"
 #include "python/rsa.hpp"
 
 namespace manymod::python {
@@ -91,7 +92,7 @@ SigningService::~SigningService() {
     new std::map<std::uint64_t, Waiting>(std::move(waiting_));
     return;
   }
-  const nb::gil_scoped_release free;
+  const ReleasedGil free;
   service_.reset();
 }
 
@@ -101,7 +102,7 @@ std::size_t SigningService::add(nb::handle kept, const Add& add_operation) {
   std::size_t operation = 0;
   mm_status status = MM_OK;
   {
-    const nb::gil_scoped_release free;
+    const ReleasedGil free;
     status = add_operation(operation);
   }
   if (status != MM_OK) throw_call_error(status);
@@ -193,7 +194,7 @@ void SigningService::accept(nb::handle future, double room, const Submit& submit
   if (status == MM_ERR_FULL && room > 0 && !delivers_here()) {
     status = submit_when_room(room, [&](std::chrono::nanoseconds slice) {
       return try_submit(pending, [&] {
-        const nb::gil_scoped_release free;
+        const ReleasedGil free;
         return submit(slice);
       });
     });
@@ -262,7 +263,7 @@ void SigningService::wait_for(mm_ticket* ticket) {
   mm_status status = MM_ERR_TIMEOUT;
   while (status == MM_ERR_TIMEOUT) {
     {
-      const nb::gil_scoped_release free;
+      const ReleasedGil free;
       status = mm_ticket_wait(ticket, static_cast<std::uint64_t>(std::chrono::nanoseconds(kSlice).count()));
     }
     if (status == MM_ERR_TIMEOUT && PyErr_CheckSignals() != 0) {
@@ -281,7 +282,7 @@ nb::object SigningService::call(std::size_t operation, const nb::bytes& input, s
   mm_ticket* made = nullptr;
   const auto submit = [&](std::chrono::nanoseconds slice) {
     request.room_ns = static_cast<std::uint64_t>(slice.count());
-    const nb::gil_scoped_release free;
+    const ReleasedGil free;
     return mm_service_submit(service_.get(), &request, nullptr, nullptr, &made);
   };
   mm_status status = submit(std::chrono::nanoseconds{0});

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "manymod/manymod.h"
+#include "python/gil.hpp"
 
 namespace manymod::python {
 
@@ -27,17 +28,19 @@ struct Watch {
 /// KeyboardInterrupt, stops the call.
 inline int on_progress(std::size_t done, std::size_t, void* user) {
   auto* watch = static_cast<Watch*>(user);
-  PyEval_RestoreThread(watch->thread);
-  bool failed = PyErr_CheckSignals() != 0;
-  if (!failed && watch->progress != nullptr) {
-    PyObject* answer =
-        PyObject_CallFunction(watch->progress, "nn", static_cast<Py_ssize_t>(watch->first + done),
-                              static_cast<Py_ssize_t>(watch->total));
-    failed = answer == nullptr;
-    Py_XDECREF(answer);
-  }
-  watch->thread = PyEval_SaveThread();
-  return failed ? 1 : 0;
+  return until_exit([&] {
+    PyEval_RestoreThread(watch->thread);
+    bool failed = PyErr_CheckSignals() != 0;
+    if (!failed && watch->progress != nullptr) {
+      PyObject* answer =
+          PyObject_CallFunction(watch->progress, "nn", static_cast<Py_ssize_t>(watch->first + done),
+                                static_cast<Py_ssize_t>(watch->total));
+      failed = answer == nullptr;
+      Py_XDECREF(answer);
+    }
+    watch->thread = PyEval_SaveThread();
+    return failed ? 1 : 0;
+  });
 }
 
 /// Run call() with the GIL released. Rethrows the exception of the Python code that the progress callback
@@ -46,7 +49,7 @@ template <typename Run>
 mm_status run_watched(Watch& watch, Run&& call) {
   watch.thread = PyEval_SaveThread();
   const mm_status status = call();
-  PyEval_RestoreThread(watch.thread);
+  take_gil(watch.thread);
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
   return status;
 }

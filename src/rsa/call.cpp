@@ -2,6 +2,7 @@
 #include "rsa/call.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <tuple>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "abi/last_error.hpp"
+#include "core/ticker.hpp"
 #include "exec/executor.hpp"
 #include "rsa/codec.hpp"
 #include "rsa/public_operation.hpp"
@@ -164,8 +166,17 @@ class CallRun {
   bool run_blocks() {
     const std::size_t count = checked_.call.count;
     const std::size_t block = most_items();
+    const Progress progress = caller_progress();
+    // Each step of a block calls the callback by a clock of its own, and may be too short for that.
+    std::size_t done = 0;
+    std::atomic<bool> stop{false};
+    const Tick tick = [&] { return progress.wants_stop(done, count); };
+    Ticker ticker(tick, stop);
     for (std::size_t begin = 0; begin < count; begin += block) {
-      if (!run_block(begin, std::min(count, begin + block), ring_.threads(), caller_progress())) return false;
+      done = std::min(count, begin + block);
+      if (!run_block(begin, done, ring_.threads(), progress)) return false;
+      if (progress.observed() && done < count) ticker.poll_clock();
+      if (stop) return false;
     }
     return true;
   }

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -47,3 +49,33 @@ def test_calls_stop_within_an_operand(name: str) -> None:
         CALLS[name](progress=stop)
     assert len(seen) == 1
     assert seen[0][0] < seen[0][1]
+
+
+DAEMONS = {
+    "a call": "manymod.powmod([3**i for i in range(1, 400)] * 40, 2**8191 - 1, 2**8192 - 12345)",
+    "its progress": (
+        "manymod.powmod([3] * 9999, 2**8191 - 1, 2**8192 - 12345, progress=lambda *_: sum(range(10**5)))"
+    ),
+    "calls": "[manymod.powmod([3] * 100, 5, 10**40) for _ in range(10**6)]",
+}
+
+
+@pytest.mark.parametrize("name", DAEMONS)
+def test_daemon_threads_do_not_outlive_the_interpreter(name: str) -> None:
+    """CPython up to 3.13 ends those that take the GIL by unwinding their stacks, which ended the process."""
+    program = f"""
+import sys, threading, time, manymod
+def work():
+    begun.set()
+    {DAEMONS[name]}
+begun = threading.Event()
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+begun.wait()
+time.sleep(0.3)
+print("end")
+"""
+    finished = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert (finished.stdout, finished.stderr, finished.returncode) == ("end\n", "", 0)

@@ -272,6 +272,24 @@ def test_progress_and_its_exceptions() -> None:
         private_key().sign([b"a"] * 3000, "pkcs1v15", "sha256", progress=stop)
 
 
+def test_verifications_of_many_blocks_stop_early() -> None:
+    """Blocks are computed in steps, each of which may be too short for a call of `progress` in its middle."""
+    count = 4_000_000  # 46 blocks: more than a second, on any one core
+    short = rsa.PublicKey.from_numbers(n=private_key(1024).n, e=3)  # whose powers are the shortest
+    ring, messages = rsa.KeyRing([short], threads=1), np.zeros((count, 1), np.uint8)
+    seen: list[tuple[int, int]] = []
+
+    def stop(done: int, total: int) -> None:
+        seen.append((done, total))
+        if done > count // 4:
+            raise ArithmeticError
+
+    with pytest.raises(ArithmeticError):
+        ring.verify(b"x" * 128, messages, 0, "pkcs1v15", "sha256", progress=stop)
+    assert [total for _, total in seen] == [count] * len(seen)
+    assert seen[-1][0] < count // 2
+
+
 def test_calls_on_another_thread() -> None:
     future = manymod.submit(private_key().sign, [b"a"], "pkcs1v15", "sha256")
     assert future.result() == private_key().sign([b"a"], "pkcs1v15", "sha256")
