@@ -36,7 +36,7 @@ POWERS = tables.OperationJob(
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
     settings = {"object_store_memory": 200 << 20, "include_dashboard": False, "log_to_driver": False}
-    ray.init(address="local", num_cpus=2, logging_level="error", **settings)
+    ray.init(address="local", num_cpus=2, num_gpus=1, logging_level="error", **settings)
     yield
     ray.shutdown()
 
@@ -59,6 +59,23 @@ def test_a_block_that_kills_every_actor_is_given_up(cluster: None, tmp_path: Pat
         else:
             result = pow(int(given["b"]), int(given["e"]), int(given["n"]))
             assert (int(row["result"]), row["status"]) == (result, "ok")
+
+
+def test_actors_with_gpus(cluster: None, tmp_path: Path) -> None:
+    """They need none to compute on the CPU, but Ray has to set a share of one aside for each."""
+    rows = power_rows(60, 128, seed=7)
+    table = pa.table({"id": list(range(60)), **{name: [row[name] for row in rows] for name in "ben"}})
+    results = [str(pow(int(row["b"]), int(row["e"]), int(row["n"]))) for row in rows]
+    blocks = ray.data.from_arrow([table.slice(start, 20) for start in range(0, 60, 20)])
+    workers = bulk.Workers(gpus=0.5, count=1)
+    found = sorted(
+        bulk.map_dataset(blocks, POWERS, workers=workers).take_all(), key=lambda row: int(row["id"])
+    )
+    assert [row["result"] for row in found] == results
+    source, out = tmp_path / "in.parquet", tmp_path / "out"
+    pq.write_table(table, source, row_group_size=20)
+    tally = bulk.parquet_to_parquet(POWERS, str(source), str(out), workers=workers)
+    assert (tally.rows, pq.read_table(out).column("result").to_pylist()) == (60, results)
 
 
 def test_short_forms(cluster: None, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ POWERS = tables.OperationJob(
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
     settings = {"object_store_memory": 80 << 20, "include_dashboard": False, "log_to_driver": False}
-    ray.init(address="local", num_cpus=2, num_gpus=1, logging_level="error", **settings)
+    ray.init(address="local", num_cpus=2, logging_level="error", **settings)
     ray.data.DataContext.get_current().enable_progress_bars = False
     yield
     ray.shutdown()
@@ -274,34 +274,40 @@ def test_an_output_among_the_files_of_the_table_is_refused(tmp_path: Path) -> No
             bulk.parquet_to_parquet(POWERS, folder, out)
 
 
-def test_actors_with_gpus(cluster: None, tmp_path: Path) -> None:
-    """They need no GPU to compute on the CPU, but Ray has to set one aside for each."""
-    table, results = power_table(60)
-    blocks = ray.data.from_arrow([table.slice(start, 20) for start in range(0, 60, 20)])
-    workers = bulk.Workers(gpus=0.5, count=1)
-    rows = sorted(
-        bulk.map_dataset(blocks, POWERS, workers=workers).take_all(), key=lambda row: int(row["id"])
-    )
-    assert [row["result"] for row in rows] == results
-    source, out = tmp_path / "in.parquet", tmp_path / "out"
-    pq.write_table(table, source, row_group_size=20)
-    tally = bulk.parquet_to_parquet(POWERS, str(source), str(out), workers=bulk.Workers(gpus=1))
-    assert (tally.rows, pq.read_table(out).column("result").to_pylist()) == (60, results)
+def test_ray_takes_the_options_of_actors_with_gpus(cluster: None) -> None:
+    """It wants to know how many rows a batch has; `tests/clusters` runs such actors."""
+    blocks = ray.data.from_arrow(power_table(9)[0])
+    assert bulk.map_dataset(blocks, POWERS, workers=bulk.Workers(gpus=0.5, count=1)) is not blocks
+    for workers in (bulk.Workers(gpus=1, count=1), bulk.Workers(count=1)):
+        assert workers.options(rows=1)["batch_size"] == 1
+    assert bulk.Workers(count=1).options()["batch_size"] is None
 
 
 def test_what_does_not_fit_is_refused_before_anything_runs(cluster: None) -> None:
-    known = ray.data.from_arrow(pa.table({"b": [1], "e": [1], "m": ["x"], "result": [1]}))
+    known = ray.data.from_arrow(pa.table({"b": [1], "e": [1], "m": ["x"]}))
     with pytest.raises(tables.OperandError, match="--mod n: neither a column nor an integer"):
         bulk.map_dataset(known, POWERS)
     pss, nowhere = rsa.Padding("pss"), RingOf(Path("nosuch"))
     with pytest.raises(tables.OperandError, match="--message text: not one column of the table"):
         bulk.rsa(known, "sign", {"message": "text"}, nowhere, pss, algorithm="sha256")
     with pytest.raises(tables.OperandError, match="already has a column 'result'"):
-        bulk.powmod(known, "b", "e", "5")
+        bulk.powmod(ray.data.from_arrow(pa.table({"b": [1], "e": [1], "result": [1]})), "b", "e", "5")
     wrong: Any = int
     job = tables.RsaJob(operation="sign", operands={"message": "m"}, ring=wrong, padding=pss)
     with pytest.raises(TypeError, match=r"returned int, not a manymod\.rsa\.KeyRing"):
         job.loaded()
+
+
+def test_an_address_that_is_none_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a line, as one that does not answer."""
+
+    def refuse(**_settings: Any) -> None:
+        raise ValueError("Invalid address format: nonsense")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    with pytest.raises(ConnectionError, match="cluster of RAY_ADDRESS: Invalid address"), bulk.connected():
+        pass
 
 
 def test_workers_are_checked() -> None:

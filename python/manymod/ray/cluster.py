@@ -29,6 +29,9 @@ def connected(*, quiet: bool = False) -> Iterator[None]:
 
     Args:
         quiet: Ray writes nothing to the terminal.
+
+    Raises:
+        ConnectionError: if there is no cluster at RAY_ADDRESS.
     """
     if ray.is_initialized():
         yield
@@ -40,7 +43,10 @@ def connected(*, quiet: bool = False) -> Iterator[None]:
         settings = {"logging_level": logging.ERROR, "log_to_driver": False}
     if "RAY_ADDRESS" not in os.environ:
         settings |= {"address": "local", "object_store_memory": _OBJECT_STORE, "include_dashboard": False}
-    ray.init(**settings)
+    try:
+        ray.init(**settings)
+    except ValueError as error:  # no address at all; of one that does not answer Ray raises a ConnectionError
+        raise ConnectionError(f"the Ray cluster of RAY_ADDRESS: {error}") from error
     try:
         yield
     finally:
