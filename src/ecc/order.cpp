@@ -17,7 +17,7 @@ namespace {
 template <std::size_t kLimbs>
 class OrderField final : public Order {
  public:
-  explicit OrderField(std::span<const Limb> n) : Order(n), field_(scalar64::fastest_kernels(), n) {}
+  explicit OrderField(std::span<const Limb> n) : Order(n), field_(manymod::scalar64::fastest_kernels(), n) {}
 
   void reduce(Limb* r, const NumberRows& x, std::size_t limbs, std::size_t count) const override {
     Limb remainder[kLimbs];
