@@ -89,7 +89,7 @@ void Service::accept(Lock&, Submission& submission, Channel& channel) {
   statistics_.accepted += submission.count();
 }
 
-void Service::submit(std::shared_ptr<Submission> submission, std::chrono::nanoseconds room) {
+void Service::submit(const std::shared_ptr<Submission>& submission, std::chrono::nanoseconds room) {
   Lock lock(mutex_);
   Channel& channel = channel_of(lock, *submission);
   wait_for_room(lock, room);

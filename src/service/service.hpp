@@ -71,7 +71,7 @@ class Service : public std::enable_shared_from_this<Service> {
   /// Accept requests, waiting at most `room` for room.
   /// @throws StatusError MM_ERR_FULL, MM_ERR_CLOSED, MM_ERR_MEMORY; MM_ERR_ARGUMENT if there is no such
   /// operation, or they do not suit it
-  void submit(std::shared_ptr<Submission> submission, std::chrono::nanoseconds room);
+  void submit(const std::shared_ptr<Submission>& submission, std::chrono::nanoseconds room);
   /// Compute a request on the calling thread if none waits and one batch more may be computed; that saves two
   /// switches of threads. @return whether that was so; if not, the request was not accepted
   /// @throws StatusError MM_ERR_ARGUMENT as submit()
