@@ -52,9 +52,11 @@ TEST_F(OpenclStream, SetsTheBytesOfARangeAndNoOthers) {
   std::vector<unsigned char> expected(kBytes, kBefore), found(kBytes);
   stream.set_bytes(memory.data(), kBefore, kBytes);
   // Lengths around one pattern and two, at offsets around their ends, up to the end of the memory.
+  constexpr std::size_t kOffsets[] = {0, 1, 127, 128, 129, 65536, 65537, 524288, 1048319, 1048320};
+  constexpr std::size_t kLengths[] = {1, 4, 127, 128, 129, 255, 256};
   unsigned char value = 0;
-  for (const std::size_t offset : {0, 1, 127, 128, 129, 65536, 65537, 524288, 1048319, 1048320}) {
-    for (const std::size_t bytes : {1, 4, 127, 128, 129, 255, 256}) {
+  for (const std::size_t offset : kOffsets) {
+    for (const std::size_t bytes : kLengths) {
       if (offset + bytes > kBytes) continue;
       value = static_cast<unsigned char>(value + 37);
       stream.set_bytes(memory.as<unsigned char>() + offset, value, bytes);
