@@ -122,7 +122,6 @@ bool Service::run_here(const std::shared_ptr<Submission>& submission) {
     accept(lock, *submission, channel);
     submission->begun = submission->count();
     batch.channel = &channel;
-    channel.unanswered += batch.size;
     count_begun(lock, batch);
   }
   BatchArrays arrays;

@@ -110,6 +110,7 @@ bool Service::may_begin_any(Lock& lock) const noexcept {
 void Service::count_begun(Lock&, Batch& batch) {
   ++running_;
   ++batch.channel->running;
+  batch.channel->unanswered += batch.size;
   running_requests_ += batch.size;
 }
 
@@ -160,7 +161,6 @@ void Service::take(Lock& lock, Channel& channel, Batch& batch) {
     if (first->waiting() == 0) channel.queue.pop_front();
   }
   channel.waiting -= batch.size;
-  channel.unanswered += batch.size;
   waiting_ -= batch.size;
   count_begun(lock, batch);
 }

@@ -440,8 +440,10 @@ TEST(ServiceQueue, BelongsToItsProcess) {
 }
 #endif
 
-// Whoever closes a service may free what callbacks use.
-TEST(ServiceQueue, CloseWaitsForTheAnswersOfWhatOthersCancel) {
+// Whoever closes a service may free what callbacks use. `withdraw` answers a request on another thread, whose
+// callback is held up meanwhile.
+template <class Withdraw>
+void expect_close_waits_for(const Withdraw& withdraw, bool drain) {
   Watch watch(false);
   const auto service = make_service(watch, limits(1));
   const auto running = single(1);
@@ -454,45 +456,33 @@ TEST(ServiceQueue, CloseWaitsForTheAnswersOfWhatOthersCancel) {
     answered = true;
   }};
   const std::uint8_t byte = 2;
-  const auto cancelled = std::make_shared<SingleRequest>(request(byte), Callback::call, &callback, false);
-  service->submit(cancelled, kNoRoom);
-  std::thread canceller([&] { EXPECT_EQ(service->cancel(cancelled), 1U); });
+  const auto withdrawn = std::make_shared<SingleRequest>(request(byte), Callback::call, &callback, false);
+  service->submit(withdrawn, kNoRoom);
+  std::thread withdrawer([&] { withdraw(service, withdrawn); });
   door.await(1);
   watch.door.open();
   std::thread closer([&] {
-    EXPECT_TRUE(service->close(true));
+    EXPECT_TRUE(service->close(drain));
     EXPECT_TRUE(answered);
   });
   std::this_thread::sleep_for(milliseconds(50));  // for a closer that would not wait
   door.open();
-  canceller.join();
+  withdrawer.join();
   closer.join();
 }
 
+TEST(ServiceQueue, CloseWaitsForTheAnswersOfWhatOthersCancel) {
+  const auto cancel = [](const OpenService& service, const std::shared_ptr<SingleRequest>& request) {
+    EXPECT_EQ(service->cancel(request), 1U);
+  };
+  expect_close_waits_for(cancel, true);
+}
+
 TEST(ServiceQueue, CloseWaitsForTheAnswersOfWhatOthersStop) {
-  Watch watch(false);
-  const auto service = make_service(watch, limits(1));
-  const auto running = single(1);
-  submit_and_begin(service, watch, running);
-  Door door(false);
-  std::atomic<bool> answered = false;
-  Callback callback{[&](const mm_answer&) {
-    door.pass();
-    answered = true;
-  }};
-  const std::uint8_t byte = 2;
-  service->submit(std::make_shared<SingleRequest>(request(byte), Callback::call, &callback, false), kNoRoom);
-  std::thread stopper([&] { service->stop(false); });
-  door.await(1);
-  watch.door.open();
-  std::thread closer([&] {
-    EXPECT_TRUE(service->close(false));
-    EXPECT_TRUE(answered);
-  });
-  std::this_thread::sleep_for(milliseconds(50));  // as above
-  door.open();
-  stopper.join();
-  closer.join();
+  const auto stop = [](const OpenService& service, const std::shared_ptr<SingleRequest>& /*request*/) {
+    service->stop(false);
+  };
+  expect_close_waits_for(stop, false);
 }
 
 // A callback that calls another service, whose callback would wait for the first one for ever.

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <vector>
 
-#include "core/cpu_features.hpp"
+#include "ecc/lanes/edwards_backends.hpp"
 #include "ecc/lanes/edwards_engine.hpp"
 #include "ecc/scalar64/engine.hpp"
 #include "repr/limbs.hpp"
@@ -31,10 +32,10 @@ class EdwardsSums : public testing::TestWithParam<std::tuple<std::size_t, ecc::C
 
   void SetUp() override {
     const std::size_t index = std::get<0>(GetParam());
-    if (index >= ecc::lanes::edwards_lane_backends().size()) GTEST_SKIP() << "no such lanes";
+    if (const std::string obstacle = obstacle_of_edwards_backend(index); !obstacle.empty()) {
+      GTEST_SKIP() << obstacle;
+    }
     const auto& backend = ecc::lanes::edwards_lane_backends()[index];
-    if ((cpu_info().features & backend.needs) != backend.needs)
-      GTEST_SKIP() << "this processor does not run " << backend.variant;
     engine_ = ecc::lanes::make_edwards_lanes(curve_, backend);
   }
 

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <tuple>
 #include <vector>
 
-#include "core/cpu_features.hpp"
 #include "crypto/libcrypto.hpp"
 #include "ecc/curve.hpp"
+#include "ecc/lanes/edwards_backends.hpp"
 #include "ecc/lanes/edwards_lane_calls.hpp"
 
 namespace manymod::test {
@@ -37,10 +38,10 @@ class HalfScalars : public testing::TestWithParam<std::tuple<std::size_t, ecc::C
 
   void SetUp() override {
     const std::size_t index = std::get<0>(GetParam());
-    if (index >= ecc::lanes::edwards_lane_backends().size()) GTEST_SKIP() << "no such lanes";
+    if (const std::string obstacle = obstacle_of_edwards_backend(index); !obstacle.empty()) {
+      GTEST_SKIP() << obstacle;
+    }
     const auto& backend = ecc::lanes::edwards_lane_backends()[index];
-    if ((cpu_info().features & backend.needs) != backend.needs)
-      GTEST_SKIP() << "this processor does not run " << backend.variant;
     calls_ = curve_.id == ecc::CurveId::ed25519 ? backend.curves25519 : backend.curves448;
     BN_mul(order_.get(), n_.get(), number(curve_.cofactor).get(), context_.get());
   }
