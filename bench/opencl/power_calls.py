@@ -23,7 +23,7 @@ import manymod
 
 VARIANTS = ("dpf52.opencl.t1", "rns_float.half.opencl.t1", "reduced_radix.opencl.t1", "cios32.opencl.t1")
 #: Items of a call by the bits of the moduli: several waves of a large GPU.
-ITEMS = {256: 1_048_576, 512: 262_144, 1024: 65_536, 2048: 16_384}
+ITEMS = {256: 1_048_576, 512: 524_288, 1024: 262_144, 1536: 131_072, 2048: 65_536, 4096: 32_768}
 
 
 def operands(bits: int, items: int) -> tuple[Any, Any, Any]:
