@@ -37,18 +37,18 @@ void accumulate(const PointEngine& host, const PointResults& r, const PointResul
 }  // namespace
 
 BucketShape BucketShape::of(std::size_t bits, std::size_t terms) {
-  const auto shape = [bits](unsigned width) {
-    return BucketShape{width, static_cast<unsigned>(bits / width + 1)};
+  const auto shape = [bits](unsigned window) {
+    return BucketShape{window, static_cast<unsigned>(bits / window + 1)};
   };
   // A term is added in each window; of the buckets, whose pieces are added up, half for each bit of digits.
-  const auto cost = [&](unsigned width) {
-    const BucketShape one = shape(width);
-    const double per_bucket = kGeneralAddition * (2 + width / 2.0);
+  const auto cost = [&](unsigned window) {
+    const BucketShape one = shape(window);
+    const double per_bucket = kGeneralAddition * (2 + window / 2.0);
     return one.windows * static_cast<double>(terms) + per_bucket * static_cast<double>(one.buckets());
   };
   unsigned best = kLeastWidth;
-  for (unsigned width = kLeastWidth + 1; width <= kMostWidth; ++width) {
-    if (cost(width) < cost(best)) best = width;
+  for (unsigned window = kLeastWidth + 1; window <= kMostWidth; ++window) {
+    if (cost(window) < cost(best)) best = window;
   }
   return shape(best);
 }
