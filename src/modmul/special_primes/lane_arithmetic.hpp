@@ -47,12 +47,14 @@
 #include "core/limb.hpp"
 #include "modmul/special_primes/constants.hpp"
 #include "modmul/special_primes/lane_columns.hpp"
+#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::special_primes {
 
 template <class Prime, class Arch>
 class LaneArithmetic : LaneColumns<Prime, Arch> {
   using Columns = LaneColumns<Prime, Arch>;
+  using Vectors = UnalignedVectors<Arch>;
 
  public:
   using Columns::kUncarriedBits;
@@ -241,14 +243,14 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
       constexpr std::size_t kLow = kBit / kLimbBits;
       constexpr unsigned kShift = kBit % kLimbBits;
       column[i.kValue] = Vector{};
-      if constexpr (kLow < Prime::kLimbs) column[i.kValue] = limb(x, kLow) >> kShift;
+      if constexpr (kLow < Prime::kLimbs) column[i.kValue] = Vectors::load(x, kLow) >> kShift;
       if constexpr (kShift + w > kLimbBits && kLow + 1 < Prime::kLimbs)
-        column[i.kValue] |= limb(x, kLow + 1) << (kLimbBits - kShift);
+        column[i.kValue] |= Vectors::load(x, kLow + 1) << (kLimbBits - kShift);
       column[i.kValue] &= C::kMask;
     });
     if constexpr (Prime::kBits % kLimbBits != 0) {
       // The bits from 2^kBits on, times 2^kBits mod p, which is one digit: below 2^57 in all.
-      const Vector top = limb(x, Prime::kLimbs - 1) >> Prime::kBits % kLimbBits;
+      const Vector top = Vectors::load(x, Prime::kLimbs - 1) >> Prime::kBits % kLimbBits;
       split_top(column);
       column[0] += kTopFold[0] == 1 ? top : Arch::low_product(top, broadcast(kTopFold[0]));
     }
@@ -262,7 +264,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
       Columns::template unroll<kBit / w + 1, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
         if constexpr (i.kValue * w < kBit + kLimbBits) word |= a.digit[i.kValue] << (i.kValue * w - kBit);
       });
-      reinterpret_cast<Unaligned*>(x)[l.kValue].vector = word;
+      Vectors::store(x, l.kValue, word);
     });
   }
 
@@ -332,13 +334,6 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   // to the lower ones: a b + 8 p^2 - s is at least 4 p^2, far above what they lend.
   static constexpr Limb kSquares = C::kReduction == Reduction::fold ? 8 : 4;
   static constexpr auto kLentSquare = C::lent_square(kSquares, (kSplit ? Limb{2} : Limb{1} << w) * kDigits);
-
-  struct __attribute__((packed, may_alias)) Unaligned {
-    Vector vector;
-  };
-  static MANYMOD_INLINE Vector limb(const Limb* x, std::size_t i) {
-    return reinterpret_cast<const Unaligned*>(x)[i].vector;
-  }
 
   // Every column, for products and for squares, whose doubled cross products count twice.
   static constexpr unsigned kProductBits = kSplit ? w : 2 * w;
