@@ -131,7 +131,7 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
     Vector column[kDigits + 1];
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       column[i.kValue] = multiple<2 * kNegative + 1>(i.kValue);
-      (add_multiple<kFactor>(column[i.kValue], x.digit[i.kValue]), ...);
+      (Columns::template add_multiple<kFactor>(column[i.kValue], x.digit[i.kValue]), ...);
     });
     reduce_columns(r, column);
   }
@@ -231,13 +231,6 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
   static MANYMOD_INLINE void set(Number& r, const Digits& value) {
     for_digits([&](auto i)
                    MANYMOD_INLINE_STEP { r.digit[i.kValue] = Columns::broadcast(value.digit[i.kValue]); });
-  }
-  template <int kFactor>
-  static MANYMOD_INLINE void add_multiple(Vector& sum, Vector x) {
-    constexpr int kTimes = kFactor < 0 ? -kFactor : kFactor;
-    static_assert(kTimes >= 1 && kTimes <= 3);
-    const Vector multiple = kTimes == 1 ? x : kTimes == 2 ? x + x : x + x + x;
-    sum = kFactor < 0 ? sum - multiple : sum + multiple;
   }
 
   /// floor(x / 2^bits) of two's complement.

@@ -157,7 +157,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
     Vector column[kDigits];
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       column[i.kValue] = broadcast(kLentSum < kNegative, kCarried ? 1 : Columns::kUncarried > [i.kValue]);
-      (add_multiple<kFactor>(column[i.kValue], x.digit[i.kValue]), ...);
+      (Columns::template add_multiple<kFactor>(column[i.kValue], x.digit[i.kValue]), ...);
     });
     // Columns are below (P + N + 1) W <= 6 W, those of uncarried numbers below 6 2^kUncarriedBits. The top is
     // split off with those below it not carried, which adds at most 7 W^kTopDigit to r unless the top digit
@@ -349,13 +349,6 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   static_assert(!kHasMulSub || kColumnProducts + (kSplit ? 2 : 1) * kDigits + 1 + kColumnRest <
                                    std::size_t{1} << (kLimbBits - kProductBits));
 
-  template <int kFactor>
-  static MANYMOD_INLINE void add_multiple(Vector& sum, Vector x) {
-    constexpr int kTimes = kFactor < 0 ? -kFactor : kFactor;
-    static_assert(kTimes >= 1 && kTimes <= 3);
-    const Vector multiple = kTimes == 1 ? x : kTimes == 2 ? x + x : x + x + x;
-    sum = kFactor < 0 ? sum - multiple : sum + multiple;
-  }
   /// r = a b + kSquares p^2 - s, reduced.
   static MANYMOD_INLINE void multiply_less(Number& r, const auto& a, const auto& b, const Vector* s) {
     Vector t[2 * kDigits];
