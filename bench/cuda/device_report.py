@@ -27,6 +27,12 @@ def paper_figures() -> Row:
     return {"cards": cards, "papers": {paper["key"]: paper for paper in papers}}
 
 
+def load(path: Path) -> Row:
+    """A report."""
+    document: Row = json.loads(path.read_text(encoding="utf-8"))
+    return document
+
+
 def number(value: float | None) -> str:
     """Three significant digits, thousands and millions by their letter."""
     if value is None:

@@ -11,12 +11,11 @@ almost every step (256 bits: 6,400).
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from device_report import Cells, Row, columns, markdown, number, paper_figures, ratio
+from device_report import Cells, Row, columns, load, markdown, number, paper_figures, ratio
 
 WIDTHS = ["160", "192", "224", "256", "384"]
 FORMS = [
@@ -193,8 +192,7 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("report", type=Path)
-    report: Row = json.loads(parser.parse_args().report.read_text(encoding="utf-8"))
-    print(render(report), end="")
+    print(render(load(parser.parse_args().report)), end="")
 
 
 if __name__ == "__main__":

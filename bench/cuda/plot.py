@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from device_report import Peer, Report, Row
+from device_report import Peer, Report, Row, load
 
 #: Panels: title, operation, members that its rows have.
 PANELS: list[tuple[str, str, Row]] = [
@@ -107,12 +106,6 @@ def draw_panel(panel: Any, title: str, found: list[Series]) -> None:
     panel.minorticks_off()
     if found:
         panel.legend()
-
-
-def load(path: Path) -> Row:
-    """A report."""
-    document: Row = json.loads(path.read_text(encoding="utf-8"))
-    return document
 
 
 def main(arguments: list[str] | None = None) -> None:

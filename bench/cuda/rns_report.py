@@ -16,21 +16,20 @@ import json
 import statistics
 from pathlib import Path
 
-from device_report import Row
+from device_report import Row, load
 
 
-def load(path: Path) -> Row | None:
+def report_or_none(path: Path) -> Row | None:
     """A report, if it is there and whole."""
     try:
-        document: Row = json.loads(path.read_text(encoding="utf-8"))
+        return load(path)
     except (OSError, ValueError):
         return None
-    return document
 
 
 def join(folder: Path, widths: list[int]) -> Row | None:
     """What the folder has; nothing without any kernels."""
-    found = {bits: load(folder / f"kernels_{bits}.json") for bits in widths}
+    found = {bits: report_or_none(folder / f"kernels_{bits}.json") for bits in widths}
     documents = [document for document in found.values() if document]
     if not documents:
         return None
@@ -45,8 +44,8 @@ def join(folder: Path, widths: list[int]) -> Row | None:
         "mhz": statistics.median(frequencies) if frequencies else 0.0,
         "wrong": sum(document["wrong"] for document in documents),
         "failed": sum(document["failed"] for document in documents) + len(missing),
-        "peer": load(folder / "peer.json"),
-        "check": load(folder / "check.json"),
+        "peer": report_or_none(folder / "peer.json"),
+        "check": report_or_none(folder / "check.json"),
         "rows": rows + missing,
     }
 

@@ -10,7 +10,6 @@ Several reports are to be of one card: their rows count together, and the first 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from device_report import (
     Peer,
     Report,
     Row,
+    load,
     markdown,
     number,
     paper_figures,
@@ -378,12 +378,6 @@ def render(
             blocks += [f"## {title}", *contents]
     blocks.append(origin(report.document))
     return "\n\n".join(blocks) + "\n"
-
-
-def load(path: Path) -> Row:
-    """A report."""
-    document: Row = json.loads(path.read_text(encoding="utf-8"))
-    return document
 
 
 def main(arguments: list[str] | None = None) -> None:

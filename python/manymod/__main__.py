@@ -6,11 +6,9 @@ from __future__ import annotations
 import sys
 
 from manymod._extras import extra_of, missing_extra
+from manymod.cli.exit_codes import EXIT_INTERRUPTED
 
 __all__ = ["main"]
-
-#: That of `manymod.cli.failures`, which may not be imported yet.
-EXIT_INTERRUPTED = 130
 
 
 def main() -> None:

@@ -24,13 +24,13 @@ __all__ = [
     "Items",
     "Kind",
     "Results",
+    "Verdicts",
     "answer_or_error",
     "bytes_answer",
     "check_out",
     "check_verdict_errors",
     "common_count",
     "direct_out",
-    "flags_answer",
     "items",
     "present_rows",
     "source_of",
@@ -225,6 +225,27 @@ class Results:
             self.sizes[present] = part.sizes
 
 
+class Verdicts:
+    """Verdicts of a call while they are made: a flag and a status for each item `present` (None: all)."""
+
+    def __init__(self, count: int, present: NDArray[np.intp] | None) -> None:
+        self._all = count
+        self._present = slice(None) if present is None else present
+        self.count = count if present is None else len(present)
+        self.flags, self.status = np.zeros(self.count, np.uint8), np.empty(self.count, np.uint8)
+
+    def answer(self, source: Items, null: NDArray[np.bool_] | None, errors: str, *, scalar: bool) -> Any:
+        """Verdicts in the kind of `source`, alone for ``errors="false"``; else as `answer_or_error`."""
+        valid = np.zeros(self._all, np.bool_)
+        valid[self._present] = self.flags != 0
+        verdicts = _flags_answer(source, valid, null)
+        if errors == "false":
+            return verdicts
+        statuses = np.full(self._all, Status.NOT_COMPUTED, np.uint8)
+        statuses[self._present] = self.status
+        return answer_or_error("verify", verdicts, statuses, null, errors, scalar=scalar)
+
+
 def bytes_answer(
     source: Items,
     rows: NDArray[np.uint8],
@@ -337,7 +358,7 @@ def check_verdict_errors(errors: str) -> None:
         raise ValueError(f"errors must be 'false', 'raise' or 'status', not {errors!r}")
 
 
-def flags_answer(source: Items, flags: NDArray[np.bool_], null: NDArray[np.bool_] | None) -> Any:
+def _flags_answer(source: Items, flags: NDArray[np.bool_], null: NDArray[np.bool_] | None) -> Any:
     """Verdicts in the kind of `source`."""
     if source.kind is Kind.SCALAR:
         return bool(flags[0])

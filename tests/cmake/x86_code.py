@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 __all__ = [
+    "ARGUMENTS",
     "MEMORY",
     "REGISTERS",
     "VECTORS",
@@ -39,6 +40,8 @@ REGISTERS = _register_names()
 for _number in range(32):
     for _width in "xyz":
         REGISTERS[f"{_width}mm{_number}"] = f"v{_number}"
+#: Of pointers and integers, in the order of parameters.
+ARGUMENTS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 VECTORS = {f"v{number}" for number in range(32)}
 VECTOR_SLOTS = {"x": 2, "y": 4, "z": 8}  # of 8 bytes
 MEMORY = re.compile(r"^(?:%\ws:)?(-?0x[0-9a-f]+|-?\d+)?\((%\w+)?(?:,(%\w+),\d)?\)")

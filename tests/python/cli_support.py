@@ -11,12 +11,14 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from manymod.cli.main import main
 
@@ -56,6 +58,22 @@ def start(*arguments: object, held_after: int | None = None) -> subprocess.Popen
         text=True,
         env={**os.environ, "COLUMNS": "200"},
     )
+
+
+@contextlib.contextmanager
+def interrupted_at(call: int, owner: type, method: str) -> Iterator[None]:
+    """Let a call of a method, counted from 1 on, end as Ctrl-C ends it."""
+    original, calls = getattr(owner, method), []
+
+    def interrupted(*arguments: Any) -> Any:
+        calls.append(1)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, method, interrupted)
+        yield
 
 
 def write_table(path: Path, rows: list[Row], schema: Any = None) -> None:

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -26,3 +27,13 @@ settings.load_profile("manymod")
 # nohup, or a shell that runs the tests in the background.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture
+def own_rows() -> Iterator[None]:
+    """This build's own tuning table before and after a test."""
+    import manymod
+
+    manymod.load_tuning(None)
+    yield
+    manymod.load_tuning(None)

@@ -4,11 +4,8 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import itertools
-import sys
 from pathlib import Path
-from types import ModuleType
 
 from reference.modmul.rns.bases import (
     Base,
@@ -20,20 +17,9 @@ from reference.modmul.rns.tensor import (
 )
 from reference.modmul.rns.words import largest_below
 
+import rns_bases as tool
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def load_tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("rns_bases_tool", ROOT / "tools/rns_bases.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-tool = load_tool()
 
 
 @functools.cache

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 from tests.python.cli_support import COMMAND, run
 
+import bench_table
 import manymod
 from manymod import _core
 from manymod.cli.bench import cpu_command as command
@@ -264,15 +264,10 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_report_as_a_markdown_table() -> None:
-    spec = importlib.util.spec_from_file_location("bench_table", ROOT / "tools/bench_table.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     meter = QuietMeter(0.0005)
     found = rows(measure(Case("mulmod", 64, False, 64), QUICK, meter), meter)
     fastest = max((row for row in found if row["variant"] != AUTO), key=lambda row: float(row["median"]))
-    lines = module.render_cpu({"bench": "cpu", "results": found}).splitlines()
+    lines = bench_table.render_cpu({"bench": "cpu", "results": found}).splitlines()
     assert len(lines) == 3
     assert f"| mulmod | 64 | 64 | 1 | {fastest['variant']} |" in lines[2]
 

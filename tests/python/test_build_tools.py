@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import check_device_resources
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +26,6 @@ def load(path: str) -> ModuleType:
 
 cuda_compiler = load("tools/build_backend/cuda_compiler.py")
 compile_device = load("cmake/compile_device.py")
-check_device_resources = load("tests/cmake/check_device_resources.py")
 
 
 @pytest.fixture

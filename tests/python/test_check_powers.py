@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import random
@@ -11,30 +10,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+import check_powers as tool
 import manymod
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools/check_powers.py"
 OBSTACLE = manymod.cuda_support().obstacle
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("check_powers", TOOL)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["check_powers"] = module  # dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
-
-
-tool = load()
 
 
 def run(folder: Path, *options: str) -> tuple[int, dict[str, Any], str]:

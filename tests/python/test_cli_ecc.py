@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
-from tests.python.cli_support import read_table, run, write_arrow, write_table
+from tests.python.cli_support import interrupted_at, read_table, run, write_arrow, write_table
 
 from manymod import ecc
 
@@ -212,23 +212,14 @@ def test_what_is_said_where_no_key_has_the_operation(tmp_path: Path, keys: list[
     assert (finished.code, "hint" in finished.err) == (3, False)
 
 
-def test_resume(tmp_path: Path, keys: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resume(tmp_path: Path, keys: list[Path]) -> None:
     """Parts belong to the key and the options that made them."""
     from manymod.tables import key_job
 
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
     write_table(table, [{"m": message} for message in MESSAGES])
     arguments = ("ecc", "sign", table, "-o", out, "--message", "m", "--batch-rows", 10, "--checkpoint", 0)
-    compute, calls = key_job.KeyWork._compute, []
-
-    def interrupted(*given: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return compute(*given)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(key_job.KeyWork, "_compute", interrupted)
+    with interrupted_at(2, key_job.KeyWork, "_compute"):
         assert run(*arguments, "--key", keys[0]).code == 130
     assert run(*arguments, "--key", keys[1], "--resume").code == 1
     assert run(*arguments, "--key", keys[0], "--form", "der", "--resume").code == 1

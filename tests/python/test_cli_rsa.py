@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
-from tests.python.cli_support import read_arrow, read_table, run, write_arrow, write_table
+from tests.python.cli_support import interrupted_at, read_arrow, read_table, run, write_arrow, write_table
 from tests.python.rsa_support import peer_key, private_key
 
 from manymod.cli.bench.rsa_timing import largest_t
@@ -200,7 +200,7 @@ def test_options_that_the_padding_has_no_use_for(
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path]) -> None:
     from manymod.tables import key_job
 
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
@@ -218,16 +218,7 @@ def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path], monkeypatch: 
         "--padding",
         "pkcs1v15",
     )
-    compute, calls = key_job.KeyWork._compute, []
-
-    def interrupted(*args: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return compute(*args)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(key_job.KeyWork, "_compute", interrupted)
+    with interrupted_at(2, key_job.KeyWork, "_compute"):
         assert run(*arguments, "--key", keys[0]).code == 130
     other = run(*arguments, "--key", keys[1], "--resume")
     assert (other.code, "keys changed" in other.err) == (1, True)

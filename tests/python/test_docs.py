@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import json
 import os
 import re
@@ -20,6 +19,7 @@ import pytest
 from tests.python import fake_gpu
 from tests.python.device_array_support import on_device
 
+import bench_table
 import pairwise
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -288,13 +288,8 @@ PERFORMANCE_TABLES = [
 @pytest.mark.parametrize(("name", "render"), PERFORMANCE_TABLES)
 def test_the_performance_page_has_the_table_of_its_report(name: str, render: str) -> None:
     """What tools/bench_table.py prints of the report."""
-    spec = importlib.util.spec_from_file_location("bench_table", ROOT / "tools/bench_table.py")
-    assert spec is not None
-    assert spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
     report = json.loads((ROOT / f"bench/results/{name}.json").read_text(encoding="utf-8"))
-    assert f"\n\n{getattr(tool, render)(report)}\n\n" in (ROOT / "docs/performance.md").read_text(
+    assert f"\n\n{getattr(bench_table, render)(report)}\n\n" in (ROOT / "docs/performance.md").read_text(
         encoding="utf-8"
     )
 

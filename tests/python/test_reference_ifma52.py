@@ -9,6 +9,7 @@ import pytest
 from reference.modmul import ifma52
 from reference.modmul.ifma52 import BLOCK, DIGIT_BITS, HEADROOM_BITS, ROW_WINDOW, WINDOW, Ifma52
 from reference.repr import to_words
+from tests.python.montgomery_support import power
 
 LENGTHS = [2, 3, 5, 10, 11, 20, WINDOW, WINDOW + 1, 30, 31, 40]
 #: Of the kernels, at 16384 bits and beyond.
@@ -71,14 +72,8 @@ def test_results_serve_as_operands_with_what_is_left_above_their_digits() -> Non
 def test_power_by_repeated_squaring(bits: int) -> None:
     draw = random.Random(bits)
     n = draw.getrandbits(bits) | 1 << (bits - 1) | 1
-    m = Ifma52.of(n)
     base, exponent = draw.getrandbits(bits), draw.getrandbits(24)
-    power = m.residue(1)
-    for bit in f"{exponent:b}":
-        power = m.sqr(power)
-        if bit == "1":
-            power = m.mul(power, m.residue(base))
-    assert m.value(power) == pow(base, exponent, n)
+    assert power(Ifma52.of(n), base, exponent) == pow(base, exponent, n)
 
 
 @pytest.mark.parametrize("w", [3, 4])

@@ -26,7 +26,9 @@ from reference.modmul.rns.tensor import (
     TensorMontgomery,
     conditions,
 )
-from tests.python.rns_support import ROOT, bases, tensor, tool
+from tests.python.rns_support import ROOT, bases, tensor
+
+import rns_bases as tool
 
 
 def small(**changes: object) -> TensorBases:

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import random
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from reference.modmul.rns_float.binary_float import BinaryFloat
 from reference.modmul.rns_float.centred import SMALLEST_MODULUS, reduce, reduced_product
+
+import rns_bases
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY32 = BinaryFloat()
@@ -50,19 +49,9 @@ def test_binary32_ends() -> None:
                 assert (reduced_product(BINARY32, m, -a, b) + a * b) % m == 0
 
 
-def rns_bases() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("rns_bases_of_floats", ROOT / "tools/rns_bases.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_kernels_bases_are_the_tools(capsys: pytest.CaptureFixture[str]) -> None:
     kinds, widths = ["half", "fused", "smooth"], ["512", "1024", "2048"]
-    rns_bases().main(["--kind", *kinds, "--bits", *widths])
+    rns_bases.main(["--kind", *kinds, "--bits", *widths])
     assert capsys.readouterr().out == (ROOT / "src/modmul/rns_float/bases.hpp").read_text()
 
 
@@ -70,6 +59,6 @@ def test_the_kernels_bases_are_the_tools(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize("bits", [512, 1024, 2048])
 def test_bases_hold_centred_numbers(kind: str, bits: int) -> None:
     """Products above four times the numbers' bound, which (11) asks for."""
-    bases = rns_bases().bases_for(kind, bits)
+    bases = rns_bases.bases_for(kind, bits)
     assert min(math.prod(bases.b), math.prod(bases.a)) > 4 << bits
     assert min(bases.b + bases.a) >= SMALLEST_MODULUS

@@ -19,7 +19,9 @@ from reference.modmul.rns.layout import (
     placed,
 )
 from reference.modmul.rns.words import WORD
-from tests.python.rns_support import ROOT, tensor, tool
+from tests.python.rns_support import ROOT, tensor
+
+import rns_bases as tool
 
 
 @pytest.mark.parametrize("bits", tool.WIDTHS)

@@ -14,7 +14,9 @@ from reference.modmul.rns.bases import (
 )
 from reference.modmul.rns.byte_matrix import join, split
 from reference.modmul.rns.operands import INSTANCES, StoredResidues, integer_of
-from tests.python.rns_support import bases, extreme_words, tensor, tool
+from tests.python.rns_support import bases, extreme_words, tensor
+
+import rns_bases as tool
 
 
 def test_coordinates_stand_for_their_sum() -> None:

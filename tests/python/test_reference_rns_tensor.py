@@ -22,7 +22,9 @@ from reference.modmul.rns.tensor import (
     conditions,
 )
 from reference.modmul.rns.words import WORD, montgomery_reduce, reduction_holds, remainder
-from tests.python.rns_support import bases, extreme_words, tensor, tool
+from tests.python.rns_support import bases, extreme_words, tensor
+
+import rns_bases as tool
 
 
 @pytest.mark.parametrize("ranked", [False, True])

@@ -10,6 +10,7 @@ import pytest
 from reference.modmul.carry_chain import Chain
 from reference.modmul.row32 import Accumulator, Row32
 from reference.repr import worst_case_words
+from tests.python.montgomery_support import power
 
 
 def check(m: Row32, a: int, b: int, inverse: int) -> None:
@@ -49,13 +50,7 @@ def test_carry_patterns(words: int, lanes: int) -> None:
 
 def test_power() -> None:
     n = 2**255 - 19
-    m = Row32(n, words=8)
-    power = m.residue(1)
-    for bit in f"{0xC0FFEE:b}":
-        power = m.sqr(power)
-        if bit == "1":
-            power = m.mul(power, m.residue(3))
-    assert m.value(power) == pow(3, 0xC0FFEE, n)
+    assert power(Row32(n, words=8), 3, 0xC0FFEE) == pow(3, 0xC0FFEE, n)
 
 
 def test_merging_carry_belongs_to_the_odd_chain() -> None:

@@ -11,6 +11,7 @@ from reference.modmul import two_pass16
 from reference.modmul.two_pass16 import TwoPass, figure_6, figure_7, multiply, square
 from reference.modmul.two_pass16_lanes import TwoPassLanes
 from reference.repr import from_words, to_words, worst_case_words
+from tests.python.montgomery_support import power
 
 
 def check(m: TwoPass, a: int, b: int, inverse: int) -> None:
@@ -111,13 +112,7 @@ def test_squares_take_half_of_the_products(words: int, monkeypatch: pytest.Monke
 
 def test_power() -> None:
     n = 2**255 - 19
-    m = TwoPass(n, words=8)
-    power = m.residue(1)
-    for bit in f"{0xC0FFEE:b}":
-        power = m.sqr(power)
-        if bit == "1":
-            power = m.mul(power, m.residue(3))
-    assert m.value(power) == pow(3, 0xC0FFEE, n)
+    assert power(TwoPass(n, words=8), 3, 0xC0FFEE) == pow(3, 0xC0FFEE, n)
 
 
 def test_rejects_even_and_too_wide_moduli() -> None:

@@ -12,7 +12,15 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.python.cli_support import COMMAND, power_rows, read_table, run, write_arrow, write_table
+from tests.python.cli_support import (
+    COMMAND,
+    interrupted_at,
+    power_rows,
+    read_table,
+    run,
+    write_arrow,
+    write_table,
+)
 
 from manymod import tables
 from manymod.tables import operation_job
@@ -130,16 +138,7 @@ def test_a_run_over_standard_input_is_resumed(
         "--checkpoint",
         0,
     )
-    run_rows, calls = operation_job._OperationWork._run, []
-
-    def interrupted(*arguments: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return run_rows(*arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(operation_job._OperationWork, "_run", interrupted)
+    with monkeypatch.context() as patch, interrupted_at(3, operation_job._OperationWork, "_run"):
         patch.setattr("sys.stdin", _Stdin(content))
         finished = run(*command)
     assert (finished.code, "12 rows are kept" in finished.err) == (130, True)

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,14 +23,7 @@ from manymod.cli.tune.file import Base, base_of, complete_rows, file_text, write
 
 HEADER = "manymod-tuning\t1\tSome CPU\ttoday\n"
 ROW = "powmod\tpublic\t1\t16384\t{}\tscalar64.generic\tmeasured\n"
-
-
-@pytest.fixture(autouse=True)
-def own_rows() -> Iterator[None]:
-    """This build's own table before and after each test."""
-    manymod.load_tuning(None)
-    yield
-    manymod.load_tuning(None)
+pytestmark = pytest.mark.usefixtures("own_rows")
 
 
 def write(path: Path, rows: str) -> Path:

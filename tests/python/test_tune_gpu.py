@@ -8,7 +8,7 @@ import math
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -35,14 +35,7 @@ COUNTS = (64, 256, 1024, 4096, 16384, 65536)
 CASE = Case("powmod", False, 1024)
 HAS_CUDA = any(variant.backend == "cuda" for variant in manymod.variants())
 SETTINGS = GpuSettings("cuda", seconds=0.0, longest=0.5, repetitions=3, patience=1.0)
-
-
-@pytest.fixture(autouse=True)
-def own_rows() -> Iterator[None]:
-    """This build's own table before and after each test."""
-    manymod.load_tuning(None)
-    yield
-    manymod.load_tuning(None)
+pytestmark = pytest.mark.usefixtures("own_rows")
 
 
 def per_item(seconds: Callable[[int], float]) -> dict[int, float]:

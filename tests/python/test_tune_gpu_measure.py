@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,7 @@ COUNTS = (64, 256, 1024, 4096, 16384, 65536)
 CASE = Case("powmod", False, 1024)
 HAS_CUDA = any(variant.backend == "cuda" for variant in manymod.variants())
 SETTINGS = GpuSettings("cuda", seconds=0.0, longest=0.5, repetitions=3, patience=1.0)
-
-
-@pytest.fixture(autouse=True)
-def own_rows() -> Iterator[None]:
-    """This build's own table before and after each test."""
-    manymod.load_tuning(None)
-    yield
-    manymod.load_tuning(None)
+pytestmark = pytest.mark.usefixtures("own_rows")
 
 
 class Machine:

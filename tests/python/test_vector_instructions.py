@@ -3,27 +3,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from typing import Any
-
+import check_vector_instructions as check
 import pytest
 
-PROGRAM = Path(__file__).resolve().parents[1] / "cmake" / "check_vector_instructions.py"
 MUL = "ns::(anonymous namespace)::mul(unsigned long*, unsigned long const*, unsigned long)"
-
-
-@pytest.fixture(scope="module")
-def check() -> Any:
-    spec = importlib.util.spec_from_file_location("check_vector_instructions", PROGRAM)
-    assert spec is not None
-    assert spec.loader is not None
-    sys.path.insert(0, str(PROGRAM.parent))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def disassembly(name: str, lines: list[str]) -> str:
@@ -112,7 +95,7 @@ def disassembly(name: str, lines: list[str]) -> str:
         ),
     ],
 )
-def test_finds_what_depends_on_data(check: Any, planted: list[str], message: str) -> None:
+def test_finds_what_depends_on_data(planted: list[str], message: str) -> None:
     found = check.violations(disassembly(MUL, planted))
     assert found
     assert message in found[0]
@@ -131,11 +114,11 @@ SHARE = "ns::(anonymous namespace)::copy(manymod::lanes::SelectShare const&)"
         ("ns::f(std::array<unsigned long, 4ul>&)", ["cmpq $0x0,(%rdi)", "je 0 <f>"]),
     ],
 )
-def test_finds_words_behind_records(check: Any, name: str, planted: list[str]) -> None:
+def test_finds_words_behind_records(name: str, planted: list[str]) -> None:
     assert any("depends on data" in line for line in check.violations(disassembly(name, planted)))
 
 
-def test_finds_a_branch_on_what_a_loop_carries(check: Any) -> None:
+def test_finds_a_branch_on_what_a_loop_carries() -> None:
     loop = ["test %rax,%rax", "je 10 <mul+0x10>", "mov (%rsi),%rax", "jmp 0 <mul>"]
     assert any("branch depends on data" in line for line in check.violations(disassembly(MUL, loop)))
 
@@ -178,11 +161,11 @@ def test_finds_a_branch_on_what_a_loop_carries(check: Any) -> None:
         (MUL, ["mov 0x8(%rsp),%rax", "mov (%rax),%rcx"]),
     ],
 )
-def test_lets_pass_what_is_public(check: Any, name: str, harmless: list[str]) -> None:
+def test_lets_pass_what_is_public(name: str, harmless: list[str]) -> None:
     assert check.violations(disassembly(name, harmless)) == []
 
 
-def test_finds_masked_stores_that_may_fault(check: Any) -> None:
+def test_finds_masked_stores_that_may_fault() -> None:
     stores = ["vextracti64x4 $0x1,%zmm2,0x40(%rax){%k3}", "vextractf32x4 $0x0,%ymm2,(%rax,%rbx,8){%k1}"]
     found = check.faulting_stores(disassembly(MUL, stores))
     assert [line.rsplit(": ", 1)[-1] for line in found] == stores
@@ -194,6 +177,6 @@ def test_finds_masked_stores_that_may_fault(check: Any) -> None:
     assert check.faulting_stores(disassembly(MUL, harmless)) == []
 
 
-def test_without_vector_objects_it_fails(check: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_vector_objects_it_fails(capsys: pytest.CaptureFixture[str]) -> None:
     assert check.main("objdump", ["plan.cpp.o"]) == 1
     assert "no object file" in capsys.readouterr().out

@@ -14,23 +14,11 @@ from typing import TextIO
 import click
 
 from manymod._extras import extra_of
+from manymod.cli.exit_codes import EXIT_BROKEN_PIPE, EXIT_FAILURE, EXIT_INTERNAL, EXIT_INTERRUPTED
 from manymod.errors import ManymodError
 
-__all__ = [
-    "EXIT_BROKEN_PIPE",
-    "EXIT_FAILURE",
-    "EXIT_INTERNAL",
-    "EXIT_INTERRUPTED",
-    "report_failures",
-    "say",
-    "told",
-]
+__all__ = ["report_failures", "say", "told"]
 
-EXIT_FAILURE = 1
-EXIT_INTERNAL = os.EX_SOFTWARE
-EXIT_INTERRUPTED = 130
-#: That of a program that SIGPIPE ends, as a shell sees it.
-EXIT_BROKEN_PIPE = 141
 #: Characters of an exception's text that are shown.
 _SHOWN = 300
 

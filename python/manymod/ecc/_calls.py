@@ -15,13 +15,13 @@ from manymod._byte_items import (
     Items,
     Kind,
     Results,
+    Verdicts,
     answer_or_error,
     bytes_answer,
     check_out,
     check_verdict_errors,
     common_count,
     direct_out,
-    flags_answer,
     present_rows,
     source_of,
 )
@@ -30,7 +30,7 @@ from manymod._key_indices import broadcast, length, taken
 from manymod._run import Progress, Watched
 from manymod._series import check_labels
 from manymod.ecc._options import PlanOptions, Settings, check_keywords, is_edwards
-from manymod.errors import Status, _item_error
+from manymod.errors import _item_error
 from manymod.plan import (
     checked_choice,
     checked_errors,
@@ -149,24 +149,15 @@ class CurveCalls:
         source = source_of(count, *operands.values())
         total = 1 if count is None else count
         null, present = present_rows(source, *given.values())
-        there = slice(None) if present is None else present
-        part = total if present is None else len(present)
-        flags, status = np.zeros(part, np.uint8), np.empty(part, np.uint8)
+        verdicts = Verdicts(total, present)
         watched = None if progress is None else Watched(progress)
-        arguments = _arguments(given, curves, present, part)
-        self.handle.run(
-            _core.MM_ECC_VERIFY, settings.native, part, *arguments, None, None, flags, status, watched
-        )
+        arguments = _arguments(given, curves, present, verdicts.count)
+        op, part = _core.MM_ECC_VERIFY, verdicts.count
+        flags, status = verdicts.flags, verdicts.status
+        self.handle.run(op, settings.native, part, *arguments, None, None, flags, status, watched)
         if watched is not None:
             watched.finish(total)
-        valid = np.zeros(total, np.bool_)
-        valid[there] = flags != 0
-        verdicts = flags_answer(source, valid, null)
-        if errors == "false":
-            return verdicts
-        statuses = np.full(total, Status.NOT_COMPUTED, np.uint8)
-        statuses[there] = status
-        return answer_or_error("verify", verdicts, statuses, null, errors, scalar=count is None)
+        return verdicts.answer(source, null, errors, scalar=count is None)
 
     def verify_all(
         self,

@@ -14,13 +14,13 @@ from manymod._byte_items import (
     Items,
     Kind,
     Results,
+    Verdicts,
     answer_or_error,
     bytes_answer,
     check_out,
     check_verdict_errors,
     common_count,
     direct_out,
-    flags_answer,
     items,
     present_rows,
     source_of,
@@ -131,27 +131,19 @@ class KeyCalls:
         source = source_of(count, given, texts)
         total = 1 if count is None else count
         null, rows = present_rows(source, given, texts)
-        valid = np.zeros(total, np.bool_)
-        part = total if rows is None else len(rows)
-        flags, status = np.zeros(part, np.uint8), np.empty(part, np.uint8)
+        verdicts = Verdicts(total, rows)
         if rows is not None:
             given, texts, indices = given.take(rows), texts.take(rows), taken(indices, rows)
         watched = None if progress is None else Watched(progress)
-        keys = broadcast(indices, part)
+        keys = broadcast(indices, verdicts.count)
         blocks = (texts.block, texts.offsets, given.block, given.offsets)
-        self.handle.verify(native, part, keys, *blocks, flags, status, watched, left_pad)
-        if errors == "false" and len(self._keys) == 1 and (status == Status.RSA_PADDING).any():
+        results = (verdicts.flags, verdicts.status)
+        self.handle.verify(native, verdicts.count, keys, *blocks, *results, watched, left_pad)
+        if errors == "false" and len(self._keys) == 1 and (verdicts.status == Status.RSA_PADDING).any():
             raise ValueError(f"the padding is not one that the key allows: {pss_limits(self._keys[0])}")
         if watched is not None:
             watched.finish(total)
-        there = slice(None) if rows is None else rows
-        valid[there] = flags != 0
-        verdicts = flags_answer(source, valid, null)
-        if errors == "false":
-            return verdicts
-        statuses = np.full(total, Status.NOT_COMPUTED, np.uint8)
-        statuses[there] = status
-        return answer_or_error("verify", verdicts, statuses, null, errors, scalar=count is None)
+        return verdicts.answer(source, null, errors, scalar=count is None)
 
     def width(self, indices: NDArray[np.uint32] | None, one_size: bool) -> int:
         """Bytes of the longest modulus that is used."""

@@ -75,15 +75,6 @@ MM_DEVICE void table_multiple(const AnyGroup<C>& group, typename C::Point& r,
   group.negate_where(r.y, digit.negative);
 }
 
-template <class C>
-MM_DEVICE void store_projective(const PointJob& job, std::uint32_t item, const AnyGroup<C>& group,
-                                const typename C::Point& p) {
-  const std::size_t column = std::size_t{C::kWords} * job.count;
-  store_element(group.field(), Column{job.result, job.count, item}, p.x);
-  store_element(group.field(), Column{job.result + column, job.count, item}, p.y);
-  store_element(group.field(), Column{job.result + 2 * column, job.count, item}, p.z);
-}
-
 /// sum = k P, constant-time where kSecret.
 template <bool kSecret, class C>
 MM_DEVICE void multiply_point_any(const AnyGroup<C>& group, typename C::Point& sum, const PointJob& job,
@@ -109,7 +100,7 @@ MM_DEVICE void multiply_any(const PointJob& job, std::uint32_t item) {
   const AnyGroup<C> group(numbers, job.curve.a_is_zero != 0);
   typename C::Point sum;
   multiply_point_any<true, C>(group, sum, job, item);
-  store_projective<C>(job, own_item(item), group, sum);
+  store_point<C::kWords>(group.field(), job, own_item(item), sum);
 }
 
 // ---- multiples of the generator ---------------------------------------------------------------------------
@@ -177,7 +168,7 @@ MM_DEVICE void multiply_base_any(const PointJob& job, std::uint32_t item, bool s
   f.mul(result.z, result.z, sum.z);
   group.add(result, typename C::Affine{entry.x, entry.y});
   group.negate_where(result.y, digits.negate());
-  if (stores) store_projective<C>(job, own_item(item), group, result);
+  if (stores) store_point<C::kWords>(group.field(), job, own_item(item), result);
 }
 
 /// sum += u G, public, with the table of windows that add_base_public (points.cuda.hpp) has as well.
@@ -207,7 +198,7 @@ MM_DEVICE void multiply_two_any(const PointJob& job, std::uint32_t item) {
   typename C::Point sum;
   multiply_point_any<false, C>(group, sum, job, item);
   add_base_any<C>(group, sum, job, item);
-  store_projective<C>(job, item, group, sum);
+  store_point<C::kWords>(group.field(), job, item, sum);
 }
 
 // ---- membership and affine form ---------------------------------------------------------------------------

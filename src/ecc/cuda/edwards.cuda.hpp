@@ -37,16 +37,6 @@ struct Edwards25519 {
   static constexpr std::uint32_t kA24 = 121665;
 };
 
-/// All of p but T, which later kernels do not read.
-template <class C>
-MM_DEVICE void store_extended(const PointJob& job, std::uint32_t item, const typename C::Point& p) {
-  const typename C::Field f;
-  const std::size_t column = std::size_t{C::kWords} * job.count;
-  store_element(f, Column{job.result, job.count, item}, p.x);
-  store_element(f, Column{job.result + column, job.count, item}, p.y);
-  store_element(f, Column{job.result + 2 * column, job.count, item}, p.z);
-}
-
 /// Loads the three elements of a prepared point.
 template <class C, class Words>
 MM_DEVICE void load_prepared(typename C::Prepared& r, const Words& entry) {
@@ -91,7 +81,7 @@ MM_DEVICE void multiply_base_edwards(const PointJob& job, std::uint32_t item, bo
   typename C::Point opposite;
   edwards::negate(f, opposite, sum);
   f.cmov(sum.x, opposite.x, digits.negate());
-  if (stores) store_extended<C>(job, own_item(item), sum);
+  if (stores) store_point<C::kWords>(f, job, own_item(item), sum);
 }
 
 inline constexpr unsigned kCachedEntries = 1u << (kPointWindow - 1);
@@ -156,7 +146,7 @@ template <class C>
 MM_DEVICE void multiply_edwards(const PointJob& job, std::uint32_t item) {
   typename C::Point sum;
   multiply_extended<true, C>(sum, job, item);
-  store_extended<C>(job, own_item(item), sum);
+  store_point<C::kWords>(typename C::Field(), job, own_item(item), sum);
 }
 
 /// u B + v P, public. Entry i of a window of w = job.window bits: the words from
@@ -183,7 +173,7 @@ MM_DEVICE void multiply_two_edwards(const PointJob& job, std::uint32_t item) {
   }
   edwards::negate(f, opposite, sum);
   f.cmov(sum.x, opposite.x, digits.negate());
-  store_extended<C>(job, item, sum);
+  store_point<C::kWords>(f, job, item, sum);
 }
 
 /// The u coordinate of k (u, .) for a scalar of 255 bits; X and Z to the columns X and Z. Constant-time.

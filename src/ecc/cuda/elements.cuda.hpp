@@ -92,6 +92,16 @@ MM_DEVICE void load_element(const F& f, typename F::Element& r, const Place& pla
   }
 }
 
+/// X, Y and Z of a point, of kWords words each, to the columns of a job's results. No later kernel reads the
+/// T of extended coordinates.
+template <unsigned kWords, class F, class Job, class Point>
+MM_DEVICE void store_point(const F& f, const Job& job, std::uint32_t item, const Point& p) {
+  const std::size_t column = std::size_t{kWords} * job.count;
+  store_element(f, Column{job.result, job.count, item}, p.x);
+  store_element(f, Column{job.result + column, job.count, item}, p.y);
+  store_element(f, Column{job.result + 2 * column, job.count, item}, p.z);
+}
+
 /// The items of one thread: thread, thread + threads, ..
 struct Chain {
   std::uint32_t first, step, end;

@@ -98,15 +98,6 @@ MM_DEVICE void negate_where(typename C::Element& y, std::uint32_t mask) {
   f.cmov(y, negative, mask);
 }
 
-template <class C>
-MM_DEVICE void store_point(const PointJob& job, std::uint32_t item, const typename C::Point& p) {
-  const typename C::Field f;
-  const std::size_t column = std::size_t{C::kWords} * job.count;
-  store_element(f, Column{job.result, job.count, item}, p.x);
-  store_element(f, Column{job.result + column, job.count, item}, p.y);
-  store_element(f, Column{job.result + 2 * column, job.count, item}, p.z);
-}
-
 // ---- k G, constant-time -----------------------------------------------------------------------------------
 
 /// The coordinates of an entry: those of window i, word j from table[(i kEntryWords + j) 64]. kWords: of an
@@ -154,7 +145,7 @@ MM_DEVICE void multiply_base(const PointJob& job, std::uint32_t item, bool store
   base_entry<C>(entry, job.table, kWindows - 1, digits.next_up());
   Calls<C>::add_complete(sum, entry);
   negate_where<C>(sum.y, digits.negate());
-  if (stores) store_point<C>(job, own_item(item), sum);
+  if (stores) store_point<C::kWords>(f, job, own_item(item), sum);
 }
 
 // ---- k P --------------------------------------------------------------------------------------------------
@@ -313,7 +304,7 @@ MM_DEVICE void multiply(const PointJob& job, std::uint32_t item) {
   typename C::Point sum;
   load_affine<C>(p, job, item);
   multiply_point<true, C>(sum, p, k, n);
-  store_point<C>(job, own_item(item), sum);
+  store_point<C::kWords>(typename C::Field(), job, own_item(item), sum);
 }
 
 // ---- u G + v P, public ------------------------------------------------------------------------------------
@@ -373,7 +364,7 @@ MM_DEVICE void multiply_two(const PointJob& job, std::uint32_t item) {
   multiply_point<false, C>(sum, p, k, n);
   load_words(k, job.base_scalar.at(item));
   add_base_public<C>(sum, job, k, n);
-  store_point<C>(job, item, sum);
+  store_point<C::kWords>(typename C::Field(), job, item, sum);
 }
 
 template <class C>

@@ -57,16 +57,6 @@ class JacobianSums {
   }
 };
 
-template <class Sums>
-MM_DEVICE void store_sum(const SumJob& job, std::uint32_t item, const Sums& sums,
-                         const typename Sums::Point& p) {
-  const auto& f = sums.field();
-  const std::size_t column = std::size_t{Sums::kWords} * job.count;
-  store_element(f, Column{job.result, job.count, item}, p.x);
-  store_element(f, Column{job.result + column, job.count, item}, p.y);
-  store_element(f, Column{job.result + 2 * column, job.count, item}, p.z);
-}
-
 /// Computes a sum of affine points. On input: item < job.count.
 template <class Sums>
 MM_DEVICE void sum_terms(const SumJob& job, std::uint32_t item) {
@@ -84,7 +74,7 @@ MM_DEVICE void sum_terms(const SumJob& job, std::uint32_t item) {
     sums.add_affine(sum, job.x[set].at(reference / 2), job.y[set].at(reference / 2),
                     0 - ((reference ^ job.negates) & 1));
   }
-  store_sum(job, item, sums, sum);
+  store_point<Sums::kWords>(sums.field(), job, item, sum);
 }
 
 /// Computes a sum of points in columns. On input: item < job.count.
@@ -106,7 +96,7 @@ MM_DEVICE void sum_points(const SumJob& job, std::uint32_t item) {
     load_element(f, point.z, ConstColumn{job.points + 2 * column, count, element});
     sums.add(sum, point);
   }
-  store_sum(job, item, sums, sum);
+  store_point<Sums::kWords>(f, job, item, sum);
 }
 
 }  // namespace manymod::ecc::cuda

@@ -31,6 +31,7 @@ class EdwardsComparison {
   using Mask = typename Kernels::Mask;
   using Prepared = typename Kernels::Prepared;
   using Vector = typename Kernels::Vector;
+  using Vectors = typename Kernels::Vectors;
   using WithT = edwards::WithT;
   static constexpr std::size_t kLanes = Kernels::kLanes;
   static constexpr std::size_t kDigits = Kernels::kDigits;
@@ -92,7 +93,7 @@ class EdwardsComparison {
     for (std::size_t v = 0; v < b.vectors; ++v) {
       add_up(sum, b, v, tables, d);
       for (unsigned i = 0; i < b.doublings; ++i) Kernels::template twice<WithT::no>(sum);
-      Kernels::store(b.mask, v, Kernels::kField.equal(sum.x, zero) & Kernels::kField.equal(sum.y, sum.z));
+      Vectors::store(b.mask, v, Kernels::kField.equal(sum.x, zero) & Kernels::kField.equal(sum.y, sum.z));
     }
   }
 
@@ -148,7 +149,7 @@ class EdwardsComparison {
   static void add_up(Extended& sum, const EdwardsBlock& b, std::size_t v, Tables& tables, const Element& d) {
     make_table(tables.p, tables.multiple, b.px, b.py, v, d);
     make_table(tables.q, tables.multiple, b.qx, b.qy, v, d);
-    const Mask negative_p = Kernels::load(b.negative, v), negative_q = Vector{} - 1;
+    const Mask negative_p = Vectors::load(b.negative, v), negative_q = Vector{} - 1;
     edwards::set_neutral(Kernels::kField, sum);
     const unsigned windows = windows_of(b, v) * kWidth;
     for (unsigned bit = windows > kHalfBits ? windows : kHalfBits; bit-- > 0;) {
@@ -234,7 +235,7 @@ class EdwardsComparison {
   static unsigned windows_of(const EdwardsBlock& b, std::size_t v) {
     for (std::size_t limb = kLimbs; limb-- > 0;) {
       const Vector any =
-          Kernels::load(b.scalar, v * kLimbs + limb) | Kernels::load(b.other_scalar, v * kLimbs + limb);
+          Vectors::load(b.scalar, v * kLimbs + limb) | Vectors::load(b.other_scalar, v * kLimbs + limb);
       Limb all = 0;
       for (std::size_t lane = 0; lane < kLanes; ++lane) all |= any[lane];
       if (all == 0) continue;

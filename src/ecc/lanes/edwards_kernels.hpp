@@ -24,6 +24,7 @@
 #include "field/batch_inverse.hpp"
 #include "field/interleaved.hpp"
 #include "field/special_lanes.hpp"
+#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -42,6 +43,7 @@ class EdwardsKernels {
   using Forms = EdwardsForms<Curves::kA, F>;
   using Element = typename F::Element;
   using Vector = typename F::Vector;
+  using Vectors = special_primes::UnalignedVectors<Arch>;
   using Mask = typename F::Mask;
   using Extended = edwards::Extended<F>;
   using Prepared = typename Forms::Prepared;
@@ -127,15 +129,6 @@ class EdwardsKernels {
   }
 
  private:
-  struct __attribute__((packed, may_alias)) Unaligned {
-    Vector vector;
-  };
-  static Vector load(const Limb* words, std::size_t i) {
-    return reinterpret_cast<const Unaligned*>(words)[i].vector;
-  }
-  static void store(Limb* words, std::size_t i, Vector value) {
-    reinterpret_cast<Unaligned*>(words)[i].vector = value;
-  }
   [[gnu::noinline]] static void from_limbs(Element& r, const Limb* x, std::size_t v) {
     kField.from_limbs(r, x + v * kLimbs * kLanes);
   }
@@ -216,8 +209,9 @@ class EdwardsKernels {
     const Limb* const number = numbers + v * kLimbs * kLanes;
     const unsigned limb = bit / kLimbBits, shift = bit % kLimbBits;
     if (limb >= kLimbs) return Vector{};
-    Vector bits = load(number, limb) >> shift;
-    if (shift + count > kLimbBits && limb + 1 < kLimbs) bits |= load(number, limb + 1) << (kLimbBits - shift);
+    Vector bits = Vectors::load(number, limb) >> shift;
+    if (shift + count > kLimbBits && limb + 1 < kLimbs)
+      bits |= Vectors::load(number, limb + 1) << (kLimbBits - shift);
     return bits;
   }
   /// The multiple of the generator for a window of the scalars of vector v.
@@ -415,7 +409,7 @@ class EdwardsKernels {
     for (std::size_t v = 0; v < b.vectors; ++v) {
       from_limbs(x, b.px, v);
       from_limbs(y, b.py, v);
-      store(b.mask, v, edwards::on_curve(kField, x, y, curve));
+      Vectors::store(b.mask, v, edwards::on_curve(kField, x, y, curve));
     }
   }
 

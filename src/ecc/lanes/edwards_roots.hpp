@@ -15,6 +15,7 @@ class EdwardsRoots {
   using Element = typename Kernels::Element;
   using Mask = typename Kernels::Mask;
   using Prime = typename Kernels::Prime;
+  using Vectors = typename Kernels::Vectors;
 
  public:
   static void lift(const EdwardsBlock& b) {
@@ -39,7 +40,7 @@ class EdwardsRoots {
     }
     roots_of_quotients<kCount>(x, exists, u, w);
     for (std::size_t i = 0; i < kCount; ++i) {
-      Kernels::store(b.mask, first + i, exists[i]);
+      Vectors::store(b.mask, first + i, exists[i]);
       Kernels::to_limbs(b.x, first + i, x[i]);
     }
   }

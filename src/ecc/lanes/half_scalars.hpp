@@ -38,6 +38,7 @@
 #include <cstddef>
 
 #include "core/limb.hpp"
+#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -46,6 +47,7 @@ namespace manymod::ecc::lanes {
 template <class Arch, std::size_t kLimbs, unsigned kOrderBits, unsigned kCofactorBits>
 class HalfScalars {
   using Vector = typename Arch::Vector;
+  using Vectors = special_primes::UnalignedVectors<Arch>;
   typedef double Doubles __attribute__((vector_size(sizeof(Vector))));
   typedef long long Integers __attribute__((vector_size(sizeof(Vector))));
   static constexpr std::size_t kLanes = Arch::kLanes;
@@ -121,21 +123,12 @@ class HalfScalars {
     }
   }
 
-  struct __attribute__((packed, may_alias)) Unaligned {
-    Vector vector;
-  };
-  static Vector load(const Limb* words, std::size_t i) {
-    return reinterpret_cast<const Unaligned*>(words)[i].vector;
-  }
-  static void store(Limb* words, std::size_t i, Vector value) {
-    reinterpret_cast<Unaligned*>(words)[i].vector = value;
-  }
   static void enter(Number& r, const Limb* words) {
     for (std::size_t i = 0; i < kDigits; ++i) {
       const std::size_t limb = i * kDigitBits / kLimbBits, shift = i * kDigitBits % kLimbBits;
-      Vector bits = load(words, limb) >> shift;
+      Vector bits = Vectors::load(words, limb) >> shift;
       if (shift > kLimbBits - kDigitBits && limb + 1 < kLimbs)
-        bits |= load(words, limb + 1) << (kLimbBits - shift);
+        bits |= Vectors::load(words, limb + 1) << (kLimbBits - shift);
       r.digit[i] = reinterpret_cast<Doubles>((bits & kDigitMask) | Limb{0x4330000000000000}) - 0x1p52;
     }
   }
@@ -261,7 +254,7 @@ class HalfScalars {
     const Vector sign_of_r = sign_of(approximate(r1_)) ^ sign;
     write(results.tau, t1_, sign);
     write(results.rho, r1_, sign_of(approximate(r1_)));
-    store(results.negative, 0, Vector{} - (sign_of_r >> 63));
+    Vectors::store(results.negative, 0, Vector{} - (sign_of_r >> 63));
   }
   /// Twice the number, whose sign is given, without it.
   static void write(Limb* words, const Number& x, Vector sign) {
@@ -275,7 +268,7 @@ class HalfScalars {
       word[limb] |= digit << shift;
       if (shift > kLimbBits - kDigitBits && limb + 1 < kLimbs) word[limb + 1] |= digit >> (kLimbBits - shift);
     }
-    for (std::size_t i = 0; i < kLimbs; ++i) store(words, i, word[i]);
+    for (std::size_t i = 0; i < kLimbs; ++i) Vectors::store(words, i, word[i]);
   }
 };
 

@@ -13,6 +13,7 @@
 #include "ecc/lanes/lane_curves.hpp"
 #include "ecc/lanes/point_lane_calls.hpp"
 #include "field/batch_inverse.hpp"
+#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -22,6 +23,7 @@ struct LanePoints {
   using F = typename Curve::template Field<Arch>;
   using Element = typename F::Element;
   using Vector = typename F::Vector;
+  using Vectors = special_primes::UnalignedVectors<Arch>;
   using Mask = typename F::Mask;
   using Point = jacobian::Point<F>;
   using Affine = jacobian::AffinePoint<F>;
@@ -32,16 +34,6 @@ struct LanePoints {
 
   const PointBlock& b;
   [[no_unique_address]] F f;
-
-  struct __attribute__((packed, may_alias)) Unaligned {
-    Vector vector;
-  };
-  static Vector load(const Limb* words, std::size_t i) {
-    return reinterpret_cast<const Unaligned*>(words)[i].vector;
-  }
-  static void store(Limb* words, std::size_t i, Vector value) {
-    reinterpret_cast<Unaligned*>(words)[i].vector = value;
-  }
 
   /// p = 2^count p.
   [[gnu::noinline]] void twice(Point& p, unsigned count) const {
@@ -143,8 +135,9 @@ struct LanePoints {
   /// digits are wanted with the other sign.
   static Digit digit(const Limb* number, unsigned window, unsigned width, bool last, Mask negate) {
     const unsigned bit = window * width, shift = bit % kLimbBits;
-    Vector bits = load(number, bit / kLimbBits) >> shift;
-    if (shift + width + 1 > kLimbBits) bits |= load(number, bit / kLimbBits + 1) << (kLimbBits - shift);
+    Vector bits = Vectors::load(number, bit / kLimbBits) >> shift;
+    if (shift + width + 1 > kLimbBits)
+      bits |= Vectors::load(number, bit / kLimbBits + 1) << (kLimbBits - shift);
     const Vector positive = last ? Vector{} - 1 : Vector{} - (bits >> width & 1);
     return {((bits >> 1) ^ ~positive) & ((Limb{1} << (width - 1)) - 1), ~positive ^ negate};
   }

@@ -7,6 +7,7 @@
 
 #include "core/limb.hpp"
 #include "ecc/lanes/transposition.hpp"
+#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -14,10 +15,8 @@ namespace manymod::ecc::lanes {
 template <class Arch, std::size_t kWords>
 class LaneRows {
   using Vector = typename Arch::Vector;
+  using Vectors = special_primes::UnalignedVectors<Arch>;
   static constexpr std::size_t kLanes = Arch::kLanes;
-  struct __attribute__((packed, may_alias)) Unaligned {
-    Vector vector;
-  };
 
  public:
   static constexpr std::size_t kRowWords = (kWords + kLanes - 1) / kLanes * kLanes;
@@ -27,8 +26,7 @@ class LaneRows {
   static void load(const Row& row, const Take& take) {
     for (std::size_t first = 0; first < kRowWords; first += kLanes) {
       Vector m[kLanes];
-      for (std::size_t lane = 0; lane < kLanes; ++lane)
-        m[lane] = reinterpret_cast<const Unaligned*>(row(lane) + first)->vector;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) m[lane] = Vectors::load(row(lane) + first, 0);
       transpose<kLanes>(m);
       for (std::size_t i = 0; i < kLanes; ++i) {
         if (first + i < kWords) take(first + i, m[i]);
@@ -42,8 +40,7 @@ class LaneRows {
       Vector m[kLanes];
       for (std::size_t i = 0; i < kLanes; ++i) m[i] = first + i < kWords ? give(first + i) : Vector{};
       transpose<kLanes>(m);
-      for (std::size_t lane = 0; lane < kLanes; ++lane)
-        reinterpret_cast<Unaligned*>(row(lane) + first)->vector = m[lane];
+      for (std::size_t lane = 0; lane < kLanes; ++lane) Vectors::store(row(lane) + first, 0, m[lane]);
     }
   }
 };

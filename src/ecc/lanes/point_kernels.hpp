@@ -32,6 +32,7 @@ class PointKernels : LanePoints<Curve, Arch> {
   using typename Base::Mask;
   using typename Base::Point;
   using typename Base::Vector;
+  using typename Base::Vectors;
   using Word = typename Lookup::Word;
 
   // The scalar of P: windows of 5.
@@ -179,12 +180,12 @@ class PointKernels : LanePoints<Curve, Arch> {
       Point& sum = batch.sum[v];
       Base::enter(q, v);
       jacobian::from_affine(f, sum, q);
-      f.cmov(sum.z, zero, Base::load(b.p_infinite, v));
+      f.cmov(sum.z, zero, Vectors::load(b.p_infinite, v));
       Base::from_limbs(q.x, b.qx + v * Base::words());
       Base::from_limbs(q.y, b.qy + v * Base::words());
       const Point p = sum;
       Base::add_complete(sum, q);
-      jacobian::select(f, sum, p, Base::load(b.q_infinite, v));
+      jacobian::select(f, sum, p, Vectors::load(b.q_infinite, v));
     }
     leave(batch);
   }
@@ -195,7 +196,7 @@ class PointKernels : LanePoints<Curve, Arch> {
     for (std::size_t v = 0; v < b.vectors; ++v) {
       Base::enter(p, v);
       right_side(right, p.x);
-      Base::store(b.infinite, v, ~is_root(p.y, right));
+      Vectors::store(b.infinite, v, ~is_root(p.y, right));
     }
   }
 
@@ -205,7 +206,7 @@ class PointKernels : LanePoints<Curve, Arch> {
       Base::from_limbs(x, b.px + v * Base::words());
       right_side(right, x);
       f.square_root(y, right);
-      Base::store(b.infinite, v, ~is_root(y, right));
+      Vectors::store(b.infinite, v, ~is_root(y, right));
       Base::to_limbs(b.y + v * Base::words(), y);
     }
   }
@@ -240,8 +241,8 @@ class PointKernels : LanePoints<Curve, Arch> {
   /// The multiple of the generator for a window of the scalars of vector v.
   void select_base(Affine& r, std::size_t v, unsigned window) const {
     const Limb* const scalar = b.base_scalar + v * base_words();
-    const Digit digit =
-        Base::digit(scalar, window, kBaseWidth, window + 1 == base_windows(), Base::load(b.base_negate, v));
+    const Digit digit = Base::digit(scalar, window, kBaseWidth, window + 1 == base_windows(),
+                                    Vectors::load(b.base_negate, v));
     Base::template select_shared<Lookup>(
         r, static_cast<const Word*>(b.base_table) + window * kBaseWindowWords, digit.index);
     Base::negate(r.y, digit.negative);
@@ -317,7 +318,7 @@ class PointKernels : LanePoints<Curve, Arch> {
   [[nodiscard]] Digit point_digit(std::size_t v, std::size_t term, unsigned window) const {
     const std::size_t row = v * kTerms + term;
     return Base::digit(b.scalar + row * term_words(), window, kWidth, window + 1 == windows(),
-                       kAnyOrder ? Mask{} : Base::load(b.negate, row));
+                       kAnyOrder ? Mask{} : Vectors::load(b.negate, row));
   }
   /// Where the entry that select_point reads is infinity, in complete tables.
   [[nodiscard]] Mask infinite_entry(std::size_t v, const Batch& batch, unsigned window) const {
@@ -385,7 +386,7 @@ class PointKernels : LanePoints<Curve, Arch> {
     } else {
       Base::add_mixed(sum, p);
     }
-    jacobian::select(f, sum, before, ~Base::load(b.negate, v));
+    jacobian::select(f, sum, before, ~Vectors::load(b.negate, v));
   }
 
   /// The sums in affine form, with one inversion.
@@ -397,7 +398,7 @@ class PointKernels : LanePoints<Curve, Arch> {
       Base::to_affine(affine, batch.sum[v], batch.inverse[v]);
       Base::to_limbs(b.x + v * Base::words(), affine.x);
       if (b.y != nullptr) Base::to_limbs(b.y + v * Base::words(), affine.y);
-      Base::store(b.infinite, v, ~batch.exists[v]);
+      Vectors::store(b.infinite, v, ~batch.exists[v]);
     }
   }
 

@@ -28,6 +28,7 @@ class PointSums : LanePoints<Curve, Arch> {
   using typename Base::Mask;
   using typename Base::Point;
   using typename Base::Vector;
+  using typename Base::Vectors;
   static constexpr std::size_t kLanes = F::kLanes;
   static constexpr std::size_t kDigits = F::kDigits;
   static constexpr std::size_t kWords = 2 * kDigits;
@@ -66,7 +67,7 @@ class PointSums : LanePoints<Curve, Arch> {
     Affine p;
     for (std::size_t v = 0; v < b.vectors; ++v) {
       const std::size_t at = v * kLanes * kRowWords;
-      const Mask infinite = Base::load(b.p_infinite, v);
+      const Mask infinite = Vectors::load(b.p_infinite, v);
       Base::enter(p, v);
       store_rows(rows + at, p, infinite);
       if constexpr (Curve::kEndomorphism) {
@@ -111,7 +112,7 @@ class PointSums : LanePoints<Curve, Arch> {
     Base::to_affine(affine, sum, inverse);
     Base::to_limbs(b.x, affine.x);
     Base::to_limbs(b.y, affine.y);
-    Base::store(b.infinite, 0, ~finite);
+    Vectors::store(b.infinite, 0, ~finite);
   }
 
   void add_batch(Pair* work, const Limb* rows, const RowReference* left, const RowReference* right,
@@ -221,7 +222,7 @@ class PointSums : LanePoints<Curve, Arch> {
     for (std::size_t lane = 0; lane < kLanes; ++lane) row[lane] = row_of(rows, references[lane]);
     for (std::size_t first = 0; first < kRowWords; first += kLanes) {
       Vector m[kLanes];
-      for (std::size_t lane = 0; lane < kLanes; ++lane) m[lane] = Base::load(row[lane] + first, 0);
+      for (std::size_t lane = 0; lane < kLanes; ++lane) m[lane] = Vectors::load(row[lane] + first, 0);
       transpose<kLanes>(m);
       for (std::size_t i = 0; i < kLanes; ++i) {
         const std::size_t word = first + i;
@@ -247,7 +248,7 @@ class PointSums : LanePoints<Curve, Arch> {
       }
       transpose<kLanes>(m);
       for (std::size_t lane = 0; lane < kLanes; ++lane)
-        Base::store(rows + lane * kRowWords + first, 0, m[lane]);
+        Vectors::store(rows + lane * kRowWords + first, 0, m[lane]);
     }
   }
 };

@@ -20,12 +20,14 @@
 #include "core/limb.hpp"
 #include "modmul/montgomery_lanes/constants.hpp"
 #include "modmul/special_primes/digit_columns.hpp"
+#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::montgomery_lanes {
 
 template <std::size_t kCount, class Arch>
 class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
   using Columns = special_primes::DigitColumns<kCount, Arch>;
+  using Vectors = special_primes::UnalignedVectors<Arch>;
 
  public:
   static constexpr std::size_t kDigits = kCount;
@@ -129,7 +131,7 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
     Vector column[kDigits + 1];
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       column[i.kValue] = multiple<2 * kNegative + 1>(i.kValue);
-      (add_multiple<kFactor>(column[i.kValue], x.digit[i.kValue]), ...);
+      (Columns::template add_multiple<kFactor>(column[i.kValue], x.digit[i.kValue]), ...);
     });
     reduce_columns(r, column);
   }
@@ -182,9 +184,9 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
       constexpr unsigned kShift = kBit % kLimbBits;
       Vector& digit = residue.digit[i.kValue];
       digit = Vector{};
-      if (kLow < limbs()) digit = limb(x, kLow) >> kShift;
+      if (kLow < limbs()) digit = Vectors::load(x, kLow) >> kShift;
       if constexpr (kShift + w > kLimbBits) {
-        if (kLow + 1 < limbs()) digit |= limb(x, kLow + 1) << (kLimbBits - kShift);
+        if (kLow + 1 < limbs()) digit |= Vectors::load(x, kLow + 1) << (kLimbBits - kShift);
       }
       digit &= kDigitMask;
     });
@@ -204,7 +206,7 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
       for (std::size_t j = first + 1; j < kDigits && j * w < bit + kLimbBits; ++j) {
         word |= residue.digit[j] << (j * w - bit);
       }
-      reinterpret_cast<Unaligned*>(x)[i].vector = word;
+      Vectors::store(x, i, word);
     }
   }
 
@@ -222,12 +224,6 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
 
   const Constants& c_;
 
-  struct __attribute__((packed, may_alias)) Unaligned {
-    Vector vector;
-  };
-  static MANYMOD_INLINE Vector limb(const Limb* x, std::size_t i) {
-    return reinterpret_cast<const Unaligned*>(x)[i].vector;
-  }
   template <int kMultiple>
   MANYMOD_INLINE Vector multiple(std::size_t i) const {
     return Columns::broadcast(c_.multiple[kMultiple].digit[i]);
@@ -235,13 +231,6 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
   static MANYMOD_INLINE void set(Number& r, const Digits& value) {
     for_digits([&](auto i)
                    MANYMOD_INLINE_STEP { r.digit[i.kValue] = Columns::broadcast(value.digit[i.kValue]); });
-  }
-  template <int kFactor>
-  static MANYMOD_INLINE void add_multiple(Vector& sum, Vector x) {
-    constexpr int kTimes = kFactor < 0 ? -kFactor : kFactor;
-    static_assert(kTimes >= 1 && kTimes <= 3);
-    const Vector multiple = kTimes == 1 ? x : kTimes == 2 ? x + x : x + x + x;
-    sum = kFactor < 0 ? sum - multiple : sum + multiple;
   }
 
   /// floor(x / 2^bits) of two's complement.

@@ -60,6 +60,14 @@ class DigitColumns {
   }
 
   static MANYMOD_INLINE Vector broadcast(Limb x) { return Vector{} + x; }
+  /// sum += kFactor x.
+  template <int kFactor>
+  static MANYMOD_INLINE void add_multiple(Vector& sum, Vector x) {
+    constexpr int kTimes = kFactor < 0 ? -kFactor : kFactor;
+    static_assert(kTimes >= 1 && kTimes <= 3);
+    const Vector multiple = kTimes == 1 ? x : kTimes == 2 ? x + x : x + x + x;
+    sum = kFactor < 0 ? sum - multiple : sum + multiple;
+  }
 
   /// r = the number in the columns, which is below W^L, or below 2 W^L: then its top digit exceeds W.
   static MANYMOD_INLINE void carry(Number& r, const Vector* column) {

@@ -47,12 +47,14 @@
 #include "core/limb.hpp"
 #include "modmul/special_primes/constants.hpp"
 #include "modmul/special_primes/lane_columns.hpp"
+#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::special_primes {
 
 template <class Prime, class Arch>
 class LaneArithmetic : LaneColumns<Prime, Arch> {
   using Columns = LaneColumns<Prime, Arch>;
+  using Vectors = UnalignedVectors<Arch>;
 
  public:
   using Columns::kUncarriedBits;
@@ -155,7 +157,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
     Vector column[kDigits];
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       column[i.kValue] = broadcast(kLentSum < kNegative, kCarried ? 1 : Columns::kUncarried > [i.kValue]);
-      (add_multiple<kFactor>(column[i.kValue], x.digit[i.kValue]), ...);
+      (Columns::template add_multiple<kFactor>(column[i.kValue], x.digit[i.kValue]), ...);
     });
     // Columns are below (P + N + 1) W <= 6 W, those of uncarried numbers below 6 2^kUncarriedBits. The top is
     // split off with those below it not carried, which adds at most 7 W^kTopDigit to r unless the top digit
@@ -241,14 +243,14 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
       constexpr std::size_t kLow = kBit / kLimbBits;
       constexpr unsigned kShift = kBit % kLimbBits;
       column[i.kValue] = Vector{};
-      if constexpr (kLow < Prime::kLimbs) column[i.kValue] = limb(x, kLow) >> kShift;
+      if constexpr (kLow < Prime::kLimbs) column[i.kValue] = Vectors::load(x, kLow) >> kShift;
       if constexpr (kShift + w > kLimbBits && kLow + 1 < Prime::kLimbs)
-        column[i.kValue] |= limb(x, kLow + 1) << (kLimbBits - kShift);
+        column[i.kValue] |= Vectors::load(x, kLow + 1) << (kLimbBits - kShift);
       column[i.kValue] &= C::kMask;
     });
     if constexpr (Prime::kBits % kLimbBits != 0) {
       // The bits from 2^kBits on, times 2^kBits mod p, which is one digit: below 2^57 in all.
-      const Vector top = limb(x, Prime::kLimbs - 1) >> Prime::kBits % kLimbBits;
+      const Vector top = Vectors::load(x, Prime::kLimbs - 1) >> Prime::kBits % kLimbBits;
       split_top(column);
       column[0] += kTopFold[0] == 1 ? top : Arch::low_product(top, broadcast(kTopFold[0]));
     }
@@ -262,7 +264,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
       Columns::template unroll<kBit / w + 1, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
         if constexpr (i.kValue * w < kBit + kLimbBits) word |= a.digit[i.kValue] << (i.kValue * w - kBit);
       });
-      reinterpret_cast<Unaligned*>(x)[l.kValue].vector = word;
+      Vectors::store(x, l.kValue, word);
     });
   }
 
@@ -333,13 +335,6 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   static constexpr Limb kSquares = C::kReduction == Reduction::fold ? 8 : 4;
   static constexpr auto kLentSquare = C::lent_square(kSquares, (kSplit ? Limb{2} : Limb{1} << w) * kDigits);
 
-  struct __attribute__((packed, may_alias)) Unaligned {
-    Vector vector;
-  };
-  static MANYMOD_INLINE Vector limb(const Limb* x, std::size_t i) {
-    return reinterpret_cast<const Unaligned*>(x)[i].vector;
-  }
-
   // Every column, for products and for squares, whose doubled cross products count twice.
   static constexpr unsigned kProductBits = kSplit ? w : 2 * w;
   static constexpr std::size_t kColumnProducts =
@@ -354,13 +349,6 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   static_assert(!kHasMulSub || kColumnProducts + (kSplit ? 2 : 1) * kDigits + 1 + kColumnRest <
                                    std::size_t{1} << (kLimbBits - kProductBits));
 
-  template <int kFactor>
-  static MANYMOD_INLINE void add_multiple(Vector& sum, Vector x) {
-    constexpr int kTimes = kFactor < 0 ? -kFactor : kFactor;
-    static_assert(kTimes >= 1 && kTimes <= 3);
-    const Vector multiple = kTimes == 1 ? x : kTimes == 2 ? x + x : x + x + x;
-    sum = kFactor < 0 ? sum - multiple : sum + multiple;
-  }
   /// r = a b + kSquares p^2 - s, reduced.
   static MANYMOD_INLINE void multiply_less(Number& r, const auto& a, const auto& b, const Vector* s) {
     Vector t[2 * kDigits];

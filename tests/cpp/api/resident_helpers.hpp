@@ -21,6 +21,16 @@ inline constexpr unsigned kAllOnDevice =
     MM_ON_DEVICE_X | MM_ON_DEVICE_Y | MM_ON_DEVICE_Z | MM_ON_DEVICE_MODULUS | MM_ON_DEVICE_RESULT;
 inline constexpr std::uint64_t kJunk = 0xdeadbeefdeadbeefULL;
 
+/// Operations of plans on x and y, element-wise ones and products of powers.
+inline constexpr mm_op kPlanOperations[] = {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD,
+                                            MM_OP_SQRMOD, MM_OP_POWMOD, MM_OP_INVMOD, MM_OP_MULTI_POWMOD};
+
+/// Whether a variant that runs here offers an operation.
+inline bool offered(mm_op op, mm_timing timing) {
+  return std::ranges::any_of(usable_variants(),
+                             [&](const mm_variant_info& variant) { return offers(variant, op, timing); });
+}
+
 /// A batch in device memory with gaps of `gap` limbs between its integers. It begins one limb after the start
 /// of its allocation, as a user's slice may.
 class DeviceBatch {

@@ -13,15 +13,6 @@
 namespace manymod::testing {
 namespace {
 
-constexpr mm_op kPlanOperations[] = {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD,
-                                     MM_OP_SQRMOD, MM_OP_POWMOD, MM_OP_INVMOD, MM_OP_MULTI_POWMOD};
-
-bool offered(mm_op op, mm_timing timing) {
-  const std::vector<mm_variant_info> variants = usable_variants();
-  return std::any_of(variants.begin(), variants.end(),
-                     [&](const mm_variant_info& variant) { return offers(variant, op, timing); });
-}
-
 class Resident : public FakeGpuTest {
  protected:
   CudaNumbers numbers_{41};

@@ -6,56 +6,26 @@
 #include <valgrind/memcheck.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <vector>
 
+#include "ctgrind/require.hpp"
 #include "manymod/device/modular.cuh"
+#include "support/one_thread.hpp"
 
 namespace {
 
 namespace device = manymod::device;
+using manymod::ctgrind::require;
 using Words = std::vector<std::uint32_t>;
 
-/// A group of one thread, as on the device.
-struct OneThread {
-  static constexpr unsigned kSize = 1;
-  [[nodiscard]] unsigned lane() const { return 0; }
-  template <class T>
-  T shuffle(T value, unsigned /*source*/) const {
-    return value;
-  }
-  template <class T>
-  T from_above(T value) const {
-    return value;
-  }
-  template <class T>
-  T from_below(T value) const {
-    return value;
-  }
-  [[nodiscard]] std::uint32_t ballot(bool condition) const { return condition ? 1 : 0; }
-};
-
 constexpr unsigned kBits = 256;
-using Modulus = device::Modulus<kBits, 1, device::Row32, OneThread>;
+using Modulus = device::Modulus<kBits, 1, device::Row32, manymod::test::OneThread>;
 
 template <class T>
 void poison(T* first, std::size_t count) {
   VALGRIND_MAKE_MEM_UNDEFINED(first, count * sizeof(T));
 }
-bool declassified(bool secret) {
-  auto copy = static_cast<unsigned char>(secret);
-  VALGRIND_MAKE_MEM_DEFINED(&copy, sizeof copy);
-  return copy != 0;
-}
-
-void require(bool condition, const char* what) {
-  if (declassified(condition)) return;
-  std::fprintf(stderr, "failed: %s\n", what);
-  std::exit(1);
-}
-
 void run(const Words& n, const Words& a, const Words& e) {
   const Modulus m(Modulus::words(n.data()));
   const auto x = m.to_montgomery(m.load(a.data()));

@@ -5,31 +5,20 @@
 #include <valgrind/memcheck.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <vector>
 
+#include "ctgrind/require.hpp"
 #include "manymod/device/points.cuh"
 
 namespace {
 
 namespace device = manymod::device;
+using manymod::ctgrind::require;
 
 template <class T>
 void poison(T& object) {
   VALGRIND_MAKE_MEM_UNDEFINED(&object, sizeof object);
-}
-bool declassified(bool secret) {
-  auto copy = static_cast<unsigned char>(secret);
-  VALGRIND_MAKE_MEM_DEFINED(&copy, sizeof copy);
-  return copy != 0;
-}
-
-void require(bool condition, const char* what) {
-  if (declassified(condition)) return;
-  std::fprintf(stderr, "failed: %s\n", what);
-  std::exit(1);
 }
 
 template <class Curve>

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
 #include <functional>
 
 #include "ecc/test_calls.hpp"
+#include "support/enum_number.hpp"
 
 namespace manymod::testing {
 namespace {
@@ -63,13 +63,6 @@ struct Calls {
     verifying.item_status = statuses.data();
   }
 };
-
-/// An enum with a number outside its range, which a C caller can create.
-template <class Enum>
-void set_number(Enum& target, int number) {
-  static_assert(sizeof target == sizeof number);
-  std::memcpy(&target, &number, sizeof number);
-}
 
 struct BadCall {
   const char* what;

@@ -329,6 +329,14 @@ class Prepared : public Splitting {
     EXPECT_TRUE(compute_batch(workers, job_, batch_, 1, {}));
   }
 
+  /// Makes the job one of powers of -7.
+  PreparedBases begin_powers() {
+    job_.op = Operation::fixed_base_powmod;
+    return {*engines_, {&kSeven, 1, 1, 1, &kNegative}, job_.modulus.magnitude(0), 64, job_.timing};
+  }
+
+  static constexpr Limb kSeven = 7;
+  static constexpr std::uint8_t kNegative = 1;
   std::vector<CountingEngine*> counters_;
 };
 
@@ -348,11 +356,7 @@ TEST_F(Prepared, ModuliOnceForEachEngineThatRuns) {
 }
 
 TEST_F(Prepared, BasesForTheMainEngineAndForTheOtherWhenNeeded) {
-  job_.op = Operation::fixed_base_powmod;
-  const Limb seven = 7;
-  const std::uint8_t negative = 1;
-  const PreparedBases bases(*engines_, {&seven, 1, 1, 1, &negative}, job_.modulus.magnitude(0), 64,
-                            job_.timing);
+  const PreparedBases bases = begin_powers();
   EXPECT_EQ(bases.main_choice(), 0u);
   const Workers workers{*engines_, nullptr, &bases};
   run(workers);
@@ -368,11 +372,7 @@ TEST_F(Prepared, BasesForTheMainEngineAndForTheOtherWhenNeeded) {
 }
 
 TEST_F(Prepared, FewExponentsUseACombOfTheEngineForTheirNumber) {
-  job_.op = Operation::fixed_base_powmod;
-  const Limb seven = 7;
-  const std::uint8_t negative = 1;
-  const PreparedBases bases(*engines_, {&seven, 1, 1, 1, &negative}, job_.modulus.magnitude(0), 64,
-                            job_.timing);
+  const PreparedBases bases = begin_powers();
   EXPECT_EQ(bases.choice_for(1), 1u);
   EXPECT_EQ(bases.choice_for(2), 0u);
   const Workers workers{*engines_, nullptr, &bases};
@@ -389,11 +389,7 @@ TEST_F(Prepared, FewExponentsUseACombOfTheEngineForTheirNumber) {
 }
 
 TEST_F(Prepared, AStoppedCombComputesNothing) {
-  job_.op = Operation::fixed_base_powmod;
-  const Limb seven = 7;
-  const std::uint8_t negative = 1;
-  const PreparedBases bases(*engines_, {&seven, 1, 1, 1, &negative}, job_.modulus.magnitude(0), 64,
-                            job_.timing);
+  const PreparedBases bases = begin_powers();
   signs_[3] = 1;
   counters_[1]->base_is_stopped = true;
   batch_ = bucket_shared(job_, ModulusClass::compute, 1);

@@ -15,28 +15,10 @@
 #include "field/scalar.hpp"
 #include "support/lane_test_field.hpp"
 #include "support/naive_field.hpp"
+#include "support/one_thread.hpp"
 
 namespace manymod::test {
 namespace {
-
-/// A group of one thread.
-struct OneThread {
-  static constexpr unsigned kSize = 1;
-  [[nodiscard]] unsigned lane() const { return 0; }
-  template <class T>
-  T shuffle(T value, unsigned /*source*/) const {
-    return value;
-  }
-  template <class T>
-  T from_above(T value) const {
-    return value;
-  }
-  template <class T>
-  T from_below(T value) const {
-    return value;
-  }
-  [[nodiscard]] std::uint32_t ballot(bool condition) const { return condition ? 1 : 0; }
-};
 
 using Scalar = field::ScalarField<4>;
 using Device = field::DeviceField<256, 1, field::Row32, OneThread>;

@@ -11,6 +11,7 @@
 
 #include "manymod/rsa.hpp"
 #include "rsa/test_calls.hpp"
+#include "support/enum_number.hpp"
 
 namespace manymod::testing {
 namespace {
@@ -34,13 +35,6 @@ struct SigningCall {
     call.valid = valid.data();
   }
 };
-
-/// An enum with a number outside its range, which a C caller can create.
-template <class Enum>
-void set_number(Enum& target, int number) {
-  static_assert(sizeof target == sizeof number);
-  std::memcpy(&target, &number, sizeof number);
-}
 
 struct BadCall {
   const char* what;

@@ -16,6 +16,8 @@ namespace {
 
 using rsa::FaultPoint;
 
+const mm_rsa_padding kSigning = padding(MM_RSA_PKCS1V15, MM_SHA256);
+
 class RsaOnGpu : public FakeGpuTest {
  protected:
   void SetUp() override {
@@ -51,9 +53,18 @@ class RsaOnGpu : public FakeGpuTest {
       ASSERT_EQ(results.outputs[i], oracle_sign(key, messages[i], wanted)) << "item " << i;
     }
   }
-};
 
-const mm_rsa_padding kSigning = padding(MM_RSA_PKCS1V15, MM_SHA256);
+  /// Signs with the keys of these lengths, of each item that of an index, and verifies the signatures.
+  static void sign_and_verify(std::span<const std::size_t> bits, const std::vector<std::uint32_t>& key_of) {
+    const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
+    ASSERT_NE(ring, nullptr);
+    const std::vector<Bytes> messages = messages_of(key_of.size());
+    const Results ours = run(ring.get(), MM_RSA_SIGN, kSigning, messages, key_of);
+    expect_signatures(ours, bits, messages, key_of, kSigning);
+    const Results checked = run(ring.get(), MM_RSA_VERIFY, kSigning, messages, key_of, ours.outputs);
+    EXPECT_EQ(count_of(checked.valid, 1), messages.size());
+  }
+};
 
 // One item, a few that do not fill the GPU, and enough that prepared primes are shared.
 TEST_F(RsaOnGpu, SignaturesOfOneKey) {
@@ -77,31 +88,20 @@ TEST_F(RsaOnGpu, SignaturesOfOneKey) {
 // The primes of the 1536-bit key have different lengths: the host recombines its halves.
 TEST_F(RsaOnGpu, SignaturesOfManyKeys) {
   const std::size_t bits[] = {1024, 1031, 1536};
-  const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
-  ASSERT_NE(ring, nullptr);
-  const std::vector<std::uint32_t> key_of =
-      kBriefTests ? std::vector<std::uint32_t>{1, 0} : std::vector<std::uint32_t>{0, 1, 2, 0};
-  const std::vector<Bytes> messages = messages_of(key_of.size());
-  const Results ours = run(ring.get(), MM_RSA_SIGN, kSigning, messages, key_of);
-  expect_signatures(ours, bits, messages, key_of, kSigning);
+  if (kBriefTests) {
+    sign_and_verify(bits, {1, 0});
+  } else {
+    sign_and_verify(bits, {0, 1, 2, 0});
+  }
   EXPECT_EQ(sums_, 2U);
-  const Results checked = run(ring.get(), MM_RSA_VERIFY, kSigning, messages, key_of, ours.outputs);
-  EXPECT_EQ(count_of(checked.valid, 1), messages.size());
 }
 
 // Keys with the same number of limbs but different public exponents are computed in separate batches.
 TEST_F(RsaOnGpu, DifferentExponentsOfOneLength) {
   if (kBriefTests) return;  // the same code as in the test above
   const std::size_t bits[] = {1031, 1040};
-  const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
-  ASSERT_NE(ring, nullptr);
-  const std::vector<std::uint32_t> key_of{0, 1, 1, 0, 1};
-  const std::vector<Bytes> messages = messages_of(key_of.size());
-  const Results ours = run(ring.get(), MM_RSA_SIGN, kSigning, messages, key_of);
-  expect_signatures(ours, bits, messages, key_of, kSigning);
+  sign_and_verify(bits, {0, 1, 1, 0, 1});
   EXPECT_EQ(sums_, 2U);
-  const Results checked = run(ring.get(), MM_RSA_VERIFY, kSigning, messages, key_of, ours.outputs);
-  EXPECT_EQ(count_of(checked.valid, 1), messages.size());
 }
 
 // The host combines the residues modulo three primes, and products modulo numbers of more than 8192 bits.

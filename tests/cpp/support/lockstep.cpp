@@ -12,15 +12,9 @@
 #include <vector>
 
 #include "arch/cuda/words.cuda.hpp"
+#include "support/address_sanitizer.hpp"
 #include "support/fiber_switch.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define MM_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MM_ADDRESS_SANITIZER 1
-#endif
-#endif
 #if defined(MM_ADDRESS_SANITIZER)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>

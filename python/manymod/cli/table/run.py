@@ -17,7 +17,8 @@ import pyarrow as pa
 from rich.console import Console
 
 from manymod import tables
-from manymod.cli.failures import EXIT_FAILURE, EXIT_INTERRUPTED, say, told
+from manymod.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED
+from manymod.cli.failures import say, told
 from manymod.cli.interrupt import InterruptGuard
 from manymod.cli.options import (
     STANDARD_STREAM,

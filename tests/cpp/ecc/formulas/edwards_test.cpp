@@ -104,6 +104,32 @@ class SmallEdwards : public testing::TestWithParam<SmallCurve> {
     return p;
   }
   Limb any_z(std::size_t seed) const { return 1 + seed % (c.p - 1); }
+  /// Checks the sums of point i and of each point or its negative as a PreparedPoint and as a CachedPoint,
+  /// which is made with `factor`, d or 2 d.
+  template <class PreparedPoint, class CachedPoint>
+  void expect_sums(const std::vector<Affine>& all, std::size_t i, const Element& factor) const {
+    const Extended p = extended(all[i], any_z(i));
+    Extended r;
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      const Affine negative{(c.p - all[j].x) % c.p, all[j].y};
+      for (const bool minus : {false, true}) {
+        const Affine expected = sum(all[i], minus ? negative : all[j]);
+        PreparedPoint prepared;
+        ecc::edwards::prepare(f, prepared, element(all[j].x), element(all[j].y), element(c.d));
+        ecc::edwards::negate_where(f, prepared, minus ? ~Limb{0} : 0);
+        ecc::edwards::add(f, r, p, prepared);
+        EXPECT_EQ(affine(r, true), expected);
+        CachedPoint cached;
+        ecc::edwards::cache(f, cached, extended(all[j], any_z(i + 5 * j)), factor);
+        ecc::edwards::negate_where(f, cached, minus ? ~Limb{0} : 0);
+        r = p;
+        ecc::edwards::add(f, r, r, cached);
+        EXPECT_EQ(affine(r, true), expected);
+        ecc::edwards::add<WithT::no>(f, r, p, cached);
+        EXPECT_EQ(affine(r, false), expected);
+      }
+    }
+  }
 };
 
 TEST_P(SmallEdwards, GeneralFormulas) {
@@ -134,7 +160,7 @@ TEST_P(SmallEdwards, GeneralFormulas) {
 TEST_P(SmallEdwards, FormulasForMinusOne) {
   if (c.a != c.p - 1) GTEST_SKIP() << "a is not -1";
   const auto all = points();
-  const Element d = element(c.d), d2 = element(2 * c.d % c.p);
+  const Element d2 = element(2 * c.d % c.p);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Extended p = extended(all[i], any_z(i));
     Extended r;
@@ -142,25 +168,7 @@ TEST_P(SmallEdwards, FormulasForMinusOne) {
     EXPECT_EQ(affine(r, true), sum(all[i], all[i]));
     ecc::edwards::double_point<WithT::no>(f, r, p);
     EXPECT_EQ(affine(r, false), sum(all[i], all[i]));
-    for (std::size_t j = 0; j < all.size(); ++j) {
-      const Affine negative{(c.p - all[j].x) % c.p, all[j].y};
-      for (const bool minus : {false, true}) {
-        const Affine expected = sum(all[i], minus ? negative : all[j]);
-        Prepared prepared;
-        ecc::edwards::prepare(f, prepared, element(all[j].x), element(all[j].y), d);
-        ecc::edwards::negate_where(f, prepared, minus ? ~Limb{0} : 0);
-        ecc::edwards::add(f, r, p, prepared);
-        EXPECT_EQ(affine(r, true), expected);
-        Cached cached;
-        ecc::edwards::cache(f, cached, extended(all[j], any_z(i + 5 * j)), d2);
-        ecc::edwards::negate_where(f, cached, minus ? ~Limb{0} : 0);
-        r = p;
-        ecc::edwards::add(f, r, r, cached);
-        EXPECT_EQ(affine(r, true), expected);
-        ecc::edwards::add<WithT::no>(f, r, p, cached);
-        EXPECT_EQ(affine(r, false), expected);
-      }
-    }
+    expect_sums<Prepared, Cached>(all, i, d2);
     Prepared neutral;
     ecc::edwards::set_neutral(f, neutral);
     ecc::edwards::add(f, r, p, neutral);
@@ -171,7 +179,6 @@ TEST_P(SmallEdwards, FormulasForMinusOne) {
 TEST_P(SmallEdwards, FormulasForOne) {
   if (c.a != 1) GTEST_SKIP() << "a is not 1";
   const auto all = points();
-  const Element d = element(c.d);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Extended p = extended(all[i], any_z(i));
     Extended r;
@@ -179,25 +186,7 @@ TEST_P(SmallEdwards, FormulasForOne) {
     EXPECT_EQ(affine(r, true), sum(all[i], all[i]));
     ecc::edwards::double_point_one<WithT::no>(f, r, p);
     EXPECT_EQ(affine(r, false), sum(all[i], all[i]));
-    for (std::size_t j = 0; j < all.size(); ++j) {
-      const Affine negative{(c.p - all[j].x) % c.p, all[j].y};
-      for (const bool minus : {false, true}) {
-        const Affine expected = sum(all[i], minus ? negative : all[j]);
-        PreparedOne prepared;
-        ecc::edwards::prepare(f, prepared, element(all[j].x), element(all[j].y), d);
-        ecc::edwards::negate_where(f, prepared, minus ? ~Limb{0} : 0);
-        ecc::edwards::add(f, r, p, prepared);
-        EXPECT_EQ(affine(r, true), expected);
-        CachedOne cached;
-        ecc::edwards::cache(f, cached, extended(all[j], any_z(i + 5 * j)), d);
-        ecc::edwards::negate_where(f, cached, minus ? ~Limb{0} : 0);
-        r = p;
-        ecc::edwards::add(f, r, r, cached);
-        EXPECT_EQ(affine(r, true), expected);
-        ecc::edwards::add<WithT::no>(f, r, p, cached);
-        EXPECT_EQ(affine(r, false), expected);
-      }
-    }
+    expect_sums<PreparedOne, CachedOne>(all, i, element(c.d));
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "ecc/lanes/bucket_sums.hpp"
 #include "ecc/lanes/engine.hpp"
+#include "ecc/lanes/lane_case.hpp"
 #include "ecc/scalar64/engine.hpp"
 #include "repr/limbs.hpp"
 #include "support/brief.hpp"
@@ -22,12 +23,7 @@ namespace {
 using namespace ecc;
 using Numbers = std::vector<Limb>;
 
-struct Case {
-  std::size_t backend;
-  CurveId curve;
-};
-
-class BucketSums : public testing::TestWithParam<Case> {
+class BucketSums : public testing::TestWithParam<LaneCase> {
  protected:
   static constexpr std::size_t kTerms = kBriefTests ? 140 : 400;
 
@@ -157,8 +153,8 @@ TEST_P(BucketSums, Stops) {
                {{x_.data(), limbs_}, {y_.data(), limbs_}, nullptr}, {0, kTerms}, StopToken(&requested));
 }
 
-std::vector<Case> all_cases() {
-  std::vector<Case> all;
+std::vector<LaneCase> all_cases() {
+  std::vector<LaneCase> all;
   for (std::size_t i = 0; i < ecc::lanes::point_lane_backends().size(); ++i) {
     // Brief tests have the widest curve in one kind of lanes.
     for (const CurveId curve : {CurveId::secp256k1, CurveId::brainpool256r1, CurveId::bls12_381}) {
@@ -168,12 +164,7 @@ std::vector<Case> all_cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BucketSums, testing::ValuesIn(all_cases()), [](const auto& test) {
-  std::string name = ecc::lanes::point_lane_backends()[test.param.backend].variant;
-  name += "_" + named_curve(test.param.curve).name;
-  std::erase_if(name, [](char c) { return c == '.' || c == '-'; });
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, BucketSums, testing::ValuesIn(all_cases()), name_of_case);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BucketSums);
 
 }  // namespace

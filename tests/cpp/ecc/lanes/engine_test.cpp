@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arch/scalar/word.hpp"
+#include "ecc/lanes/lane_case.hpp"
 #include "ecc/scalar64/engine.hpp"
 #include "support/brief.hpp"
 
@@ -19,11 +20,6 @@ namespace {
 
 using namespace ecc;
 using Numbers = std::vector<Limb>;
-
-struct Case {
-  std::size_t backend;
-  CurveId curve;
-};
 
 /// Points of a curve, or scalars where only x is used.
 struct Points {
@@ -38,7 +34,7 @@ struct Points {
   friend bool operator==(const Points&, const Points&) = default;
 };
 
-class LaneEngine : public testing::TestWithParam<Case> {
+class LaneEngine : public testing::TestWithParam<LaneCase> {
  protected:
   static constexpr int kRandom = kBriefTests ? 7 : 20;  // items beside those of edges
 
@@ -220,8 +216,8 @@ TEST_P(LaneEngine, RangesAndSharedOperands) {
   }
 }
 
-std::vector<Case> all_cases() {
-  std::vector<Case> all;
+std::vector<LaneCase> all_cases() {
+  std::vector<LaneCase> all;
   for (std::size_t i = 0; i < ecc::lanes::point_lane_backends().size(); ++i) {
     const auto& backend = ecc::lanes::point_lane_backends()[i];
     // Brief tests leave out most curves of this one: it is lanes.radix29.avx2 in wider vectors.
@@ -236,12 +232,7 @@ std::vector<Case> all_cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LaneEngine, testing::ValuesIn(all_cases()), [](const auto& test) {
-  std::string name = ecc::lanes::point_lane_backends()[test.param.backend].variant;
-  name += "_" + named_curve(test.param.curve).name;
-  std::erase_if(name, [](char c) { return c == '.' || c == '-'; });
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, LaneEngine, testing::ValuesIn(all_cases()), name_of_case);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LaneEngine);
 
 }  // namespace

@@ -7,15 +7,8 @@
 
 #include "gpu/buffer.hpp"
 #include "gpu/cuda/device.hpp"
+#include "support/address_sanitizer.hpp"
 #include "support/fake_cuda/fixture.hpp"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define MM_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MM_ADDRESS_SANITIZER 1
-#endif
-#endif
 
 namespace manymod::testing {
 namespace {

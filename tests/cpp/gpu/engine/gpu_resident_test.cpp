@@ -14,9 +14,6 @@
 namespace manymod::testing {
 namespace {
 
-constexpr mm_op kPlanOperations[] = {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD,
-                                     MM_OP_SQRMOD, MM_OP_POWMOD, MM_OP_INVMOD, MM_OP_MULTI_POWMOD};
-
 class GpuResident : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -49,12 +46,6 @@ class GpuResident : public ::testing::Test {
       if (limbs > 0) moduli[i][0] |= i % 2;
     }
     return moduli;
-  }
-
-  static bool offered(mm_op op, mm_timing timing) {
-    const std::vector<mm_variant_info> usable = usable_variants();
-    return std::any_of(usable.begin(), usable.end(),
-                       [&](const mm_variant_info& variant) { return offers(variant, op, timing); });
   }
 };
 

@@ -27,33 +27,14 @@
 #include "support/fake_cuda/rns_kernels.hpp"
 #include "support/lockstep.hpp"
 #include "support/lockstep_block.hpp"
+#include "support/one_thread.hpp"
 
 namespace fake_cuda {
 namespace {
 
 using namespace manymod;  // NOLINT(google-build-using-namespace)
 
-/// A group of one thread, which needs no synchronisation.
-class OneThread {
- public:
-  static constexpr unsigned kSize = 1;
-  [[nodiscard]] unsigned lane() const { return 0; }
-  template <class T>
-  T shuffle(T value, unsigned) const {
-    return value;
-  }
-  template <class T>
-  T from_above(T value) const {
-    return value;
-  }
-  template <class T>
-  T from_below(T value) const {
-    return value;
-  }
-  [[nodiscard]] std::uint32_t ballot(bool condition) const { return condition ? 1 : 0; }
-  [[nodiscard]] bool any_in_warp(bool condition) const { return condition; }
-  void sync() const {}
-};
+using test::OneThread;
 
 constexpr std::uint32_t kWarp = 32;
 
