@@ -33,16 +33,21 @@ class Row:
 
 
 def _short(rate: float) -> str:
-    return f"{rate / 1000:.3g} k" if rate >= 1000 else f"{rate:.3g}"
+    for unit, name in ((1e6, " M"), (1e3, " k")):
+        if rate >= 0.9995 * unit:
+            return f"{rate / unit:.3g}{name}"
+    return f"{rate:.3g}"
 
 
 def table(results: Iterable[dict[str, Any]]) -> str:
     """The table in Markdown of rows as a report has them.
 
-    >>> print(table([Row("add", 10, 1234.5, "peer", 100.0, 12.34).__dict__]))
+    >>> rows = [Row("add", 10, 1234.5, "peer", 100.0, 12.34), Row("sum", 10, 999_800.0, "-", None, None)]
+    >>> print(table(row.__dict__ for row in rows))
     | items a second | manymod | peer | ratio |
     | --- | ---: | ---: | ---: |
     | add | 1.23 k | 100 | 12.3x |
+    | sum | 1 M | - | - |
     """
     lines = ["| items a second | manymod | peer | ratio |", "| --- | ---: | ---: | ---: |"]
     for row in results:

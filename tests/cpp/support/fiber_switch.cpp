@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "support/address_sanitizer.hpp"
+
 #if defined(__x86_64__)
 
 // What the System V ABI lets a callee keep: six registers, and the control words of both floating-point
@@ -87,7 +89,7 @@ void FiberContext::prepare(void* bottom, std::size_t size, void (*entry)(unsigne
   context_.uc_stack.ss_size = size;
   context_.uc_link = nullptr;
   makecontext(&context_, reinterpret_cast<void (*)()>(entry), 1, argument);
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(MM_ADDRESS_SANITIZER)
   // Its swapcontext would clear the shadow at every switch, of as many bytes as the context states for its
   // stack.
   context_.uc_stack.ss_size = 0;
