@@ -23,8 +23,8 @@ namespace manymod::row32 {
 /// Models the multiplier of gpu/program/multiplier.cuda.hpp. Lane l holds words l kPerThread to (l + 1)
 /// kPerThread
 /// - 1. kKeepsOperand: wide operands of one thread are kept in its working memory.
-template <class Group, unsigned kPerThread, bool kKeepsOperand = true>
-class Multiplier {
+template <class Group, unsigned kPerThread, bool kKeepsOperand>
+class MultiplierForm {
   static constexpr unsigned kLanes = Group::kSize;
   // The row loop of a single thread is unrolled and reads one word of b per row. From 16 words on, b does not
   // fit into the registers beside a, n and the accumulators, and is kept in shared memory.
@@ -41,7 +41,7 @@ class Multiplier {
   };
 
   template <class Words>
-  MM_DEVICE Multiplier(Group group, LaneMemory memory, const Words& n)
+  MM_DEVICE MultiplierForm(Group group, LaneMemory memory, const Words& n)
       : group_(group), memory_(memory), n_(from_words(n)), negative_inverse_(cuda::negative_inverse(n[0])) {}
 
   /// a. On input: a < R.
@@ -221,5 +221,10 @@ class Multiplier {
     shift_and_add_row(s, incoming, n_.word, group_.shuffle(cuda::mul_low(lowest, negative_inverse_), 0));
   }
 };
+
+/// The form of the technique's kernels: an alias, as compilers before Clang 19 take no template with a
+/// default argument where one with fewer parameters is expected.
+template <class Group, unsigned kPerThread>
+using Multiplier = MultiplierForm<Group, kPerThread, true>;
 
 }  // namespace manymod::row32

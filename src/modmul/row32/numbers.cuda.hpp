@@ -20,7 +20,7 @@ class Numbers {
   static constexpr std::uint32_t kAll = 0xffffffffu;
 
  public:
-  using Multiplier = row32::Multiplier<Group, kPerThread, kKeepsOperand>;
+  using Multiplier = row32::MultiplierForm<Group, kPerThread, kKeepsOperand>;
   using Element = typename Multiplier::Element;
   static constexpr unsigned kTotalWords = Multiplier::kWords;
   static constexpr unsigned kBoundBits = Multiplier::kRadixBits;  ///< numbers are below 2^kBoundBits

@@ -7,17 +7,10 @@
 #include "modmul/row32/shapes.cuda.hpp"
 
 namespace manymod::row32 {
-namespace {
-
-/// Multiplier has a parameter more, with a default argument: Clang before 19 takes no such template for one of two.
-template <class Group, unsigned kPerThread>
-using MultiplierOfShape = Multiplier<Group, kPerThread>;
-
-}  // namespace
 
 std::span<const gpu::Technique> cuda_techniques() {
 #define SHAPE(threads, per_thread, block, blocks) \
-  gpu::make_shape<MultiplierOfShape, threads, per_thread>("row32_" #threads "x" #per_thread, block, blocks),
+  gpu::make_shape<Multiplier, threads, per_thread>("row32_" #threads "x" #per_thread, block, blocks),
   static constexpr gpu::Shape kShapes[] = {MM_ROW32_SHAPES(SHAPE)};
 #undef SHAPE
   static const gpu::Technique kForms[] = {{.folder = "row32",
