@@ -38,7 +38,7 @@ rsa::Ring& ring_of(unsigned bits) {
 template <class Operation>
 void measure(benchmark::State& state, std::size_t items, Operation&& operation) {
   for (auto _ : state) benchmark::DoNotOptimize(operation());
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * items));
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(items));
 }
 
 void sign(benchmark::State& state) {

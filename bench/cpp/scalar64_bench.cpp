@@ -130,7 +130,7 @@ void batch(benchmark::State& state, const std::string& variant, mm_op op, mm_tim
     if (mm_plan_run(plan, &call) != MM_OK) state.SkipWithError(mm_last_error());
   }
   mm_plan_destroy(plan);
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * count));
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(count));
 }
 
 void register_kernels(const std::string& name, const scalar64::Kernels& kernels) {
