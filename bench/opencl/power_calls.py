@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +38,6 @@ def operands(bits: int, exponent_bits: int, items: int) -> tuple[Any, Any, Any]:
     return x, y, n
 
 
-def without_power(numbers: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-    """Return the same numbers with exponents of 1 in rows as long as before."""
-    x, y, n = numbers
-    ones = np.zeros_like(y)
-    ones[:, 0] = 1
-    return x, ones, n
-
-
 def by_python(numbers: tuple[Any, Any, Any], count: int) -> list[int]:
     """Return the first results by Python's pow."""
     columns = [[int.from_bytes(row.tobytes(), "little") for row in rows[:count]] for rows in numbers]
@@ -58,6 +51,19 @@ def measured(
     start = time.perf_counter()
     results = manymod.powmod(*numbers, device=device, variant=variant, secret=secret)
     return time.perf_counter() - start, results
+
+
+def fastest(calls: Iterable[tuple[float, Any]]) -> float:
+    """Return the least of the seconds of calls."""
+    return min(seconds for seconds, _ in calls)
+
+
+def rest_of_a_call(numbers: tuple[Any, Any, Any], device: str, variant: str, repetitions: int) -> float:
+    """Return the seconds that a call takes but for its kernels: with exponents of 1 in rows as long."""
+    x, y, n = numbers
+    ones = np.zeros_like(y)
+    ones[:, 0] = 1
+    return fastest(measured((x, ones, n), device, variant) for _ in range(repetitions))
 
 
 def main() -> None:
@@ -96,25 +102,21 @@ def main() -> None:
                 calls = [
                     measured(numbers, chosen.name, variant, secret=secret) for _ in range(options.repetitions)
                 ]
-                fastest = min(seconds for seconds, _ in calls)
+                seconds = fastest(calls)
                 row = {
                     "bits": bits,
                     "exponent_bits": exponent_bits,
                     "variant": variant,
                     "secret": secret,
                     "items": items,
-                    "per_second": round(items / fastest),
+                    "per_second": round(items / seconds),
                     "cpu_per_second": round(items / on_cpu),
                     "first_call_s": round(first, 3),
                     "right": all(np.array_equal(results, expected) for _, results in calls),
                 }
                 if not secret:
-                    trivial = [
-                        measured(without_power(numbers), chosen.name, variant)
-                        for _ in range(options.repetitions)
-                    ]
-                    rest = min(seconds for seconds, _ in trivial)
-                    row["kernels_per_second"] = round(items / (fastest - rest))
+                    rest = rest_of_a_call(numbers, chosen.name, variant, options.repetitions)
+                    row["kernels_per_second"] = round(items / (seconds - rest))
                 report_rows.append(row)
                 print(json.dumps(row), flush=True)
     if options.output is not None:
