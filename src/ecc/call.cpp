@@ -101,9 +101,10 @@ class CallRun {
     std::unique_ptr<const Scheme> on_cpu, on_gpu;
     if (cpu != nullptr) on_cpu = make_scheme(task, *cpu, checked_.inputs, outputs_);
     if (gpu != nullptr) on_gpu = make_scheme(task, *gpu, checked_.inputs, outputs_);
+    const PointOperation operation = main_operation(task, engines.curve());
     const auto gains_by_gpu = [&] {
-      return expected_gpu_ns(*gpu, main_operation(task, engines.curve()), on_gpu->item_ns(), count,
-                             threads()) < expected_cpu_ns(*cpu, on_cpu->item_ns(), count, threads());
+      return expected_gpu_ns(*gpu, operation, on_gpu->item_ns(), count, threads()) <
+             expected_cpu_ns(*cpu, on_cpu->item_ns(), count, threads());
     };
     const bool is_der = task.op == MM_ECC_SIGN && checked_.inputs.signature_format == MM_ECC_DER;
     // Infinity is one byte.
@@ -112,15 +113,13 @@ class CallRun {
     const bool is_shorter = is_der || may_be_infinite ||
                             result_bytes(task, engines.curve(), checked_.inputs) < checked_.row_bytes;
     if (on_gpu && (!on_cpu || gains_by_gpu())) {
-      const std::size_t granularity = (is_sum() ? kGranulesOfSum : 1) * gpu->granularity();
+      const std::size_t granularity = gpu_granule(*gpu, operation, on_gpu->item_ns(), count, threads());
       return {count, std::move(items), std::move(on_gpu), granularity, gpu->gpus(), is_shorter};
     }
     const std::size_t granularity = is_sum() ? sum_granularity(count) : cpu->granularity();
     return {count, std::move(items), std::move(on_cpu), granularity, 0, is_shorter};
   }
 
-  /// The sums of buckets take longer than those of a few terms.
-  static constexpr std::size_t kGranulesOfSum = 4;
   /// Terms of one set of buckets: kTermsOfBuckets, or fewer so that every thread gets a set.
   [[nodiscard]] std::size_t sum_granularity(std::size_t terms) const {
     constexpr std::size_t kTermsOfBuckets = 4096;

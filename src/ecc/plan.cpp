@@ -49,6 +49,17 @@ const Variant* choose(const Curve& curve, const Variant* forced, Backend backend
   return nullptr;
 }
 
+// The more terms a sum has, the fewer additions each takes.
+constexpr std::size_t kGranulesOfSum = 4;
+// The most parts that a granule of GPUs is divided into: smaller ones would leave the GPUs' multiprocessors
+// without enough threads to hide latencies.
+constexpr std::size_t kGranuleParts = 8;
+
+// A thread's own part of an item that takes item_ns with the operation on a GPU.
+double thread_ns(const PointEngine& engine, PointOperation operation, double item_ns) {
+  return std::max(item_ns - engine.item_ns(operation), 0.0);
+}
+
 }  // namespace
 
 double expected_cpu_ns(const PointEngine& engine, double item_ns, std::size_t items, unsigned threads) {
@@ -57,14 +68,25 @@ double expected_cpu_ns(const PointEngine& engine, double item_ns, std::size_t it
   return std::ceil(granules / threads) * granularity * item_ns;
 }
 
+std::size_t gpu_granule(const PointEngine& engine, PointOperation operation, double item_ns,
+                        std::size_t items, unsigned threads) {
+  const std::size_t granule = (operation == PointOperation::sum ? kGranulesOfSum : 1) * engine.granularity();
+  const double of_gpu = engine.item_ns(operation);
+  const double of_thread = thread_ns(engine, operation, item_ns);
+  if (of_thread * std::max(1U, engine.gpus()) <= of_gpu * threads) return granule;
+  const std::size_t share = (items + threads - 1) / threads;
+  return std::clamp(share, (granule + kGranuleParts - 1) / kGranuleParts, granule);
+}
+
 double expected_gpu_ns(const PointEngine& engine, PointOperation operation, double item_ns, std::size_t items,
                        unsigned threads) {
-  const auto granularity = static_cast<double>(engine.granularity());
-  const double granules = std::ceil(static_cast<double>(items) / granularity);
-  const double of_gpu = engine.item_ns(operation), of_thread = std::max(item_ns - of_gpu, 0.0);
-  const double per_thread = std::ceil(granules / threads) * std::min(static_cast<double>(items), granularity);
+  const std::size_t most = engine.granularity();
+  const auto granule =
+      static_cast<double>(std::min(most, gpu_granule(engine, operation, item_ns, items, threads)));
+  const double granules = std::ceil(static_cast<double>(items) / granule);
+  const double per_thread = std::ceil(granules / threads) * std::min(static_cast<double>(items), granule);
   const double of_one = std::ceil(granules / std::max(1U, engine.gpus()));
-  return of_one * granularity * of_gpu + per_thread * of_thread;
+  return of_one * granule * engine.item_ns(operation) + per_thread * thread_ns(engine, operation, item_ns);
 }
 
 CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced_name)

@@ -39,6 +39,11 @@ class CurveEngines {
 
 /// When `items` items are expected to be ready on `threads` threads, where one takes item_ns on one of them.
 double expected_cpu_ns(const PointEngine& engine, double item_ns, std::size_t items, unsigned threads);
+/// Items that a thread hands to the engine's GPUs at a time, arguments as below: its granularity, of sums
+/// some times as many, or fewer where the threads' own part of the work takes longer than the GPUs', so that
+/// each thread has a share of it.
+std::size_t gpu_granule(const PointEngine& engine, PointOperation operation, double item_ns,
+                        std::size_t items, unsigned threads);
 /// The same on the engine's GPUs, where item_ns contains the operation on one GPU, which all threads share.
 double expected_gpu_ns(const PointEngine& engine, PointOperation operation, double item_ns, std::size_t items,
                        unsigned threads);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ecc/forwarding_engine.hpp"
 #include "ecc/scalar64/engine.hpp"
 
 namespace manymod::ecc {
@@ -20,6 +21,34 @@ TEST(ExpectedTime, CountsWhatThreadsShare) {
   EXPECT_DOUBLE_EQ(expected_gpu_ns(*engine, PointOperation::multiply, of_gpu + 100, 10, 4),
                    10 * of_gpu + 300);
   EXPECT_DOUBLE_EQ(expected_gpu_ns(*engine, PointOperation::multiply, of_gpu / 2, 10, 4), 10 * of_gpu);
+}
+
+/// An engine of one GPU that takes eighty items at a time.
+class GranularEngine final : public test::ForwardingEngine {
+ public:
+  using ForwardingEngine::ForwardingEngine;
+  [[nodiscard]] std::size_t granularity() const override { return 80; }
+  [[nodiscard]] unsigned gpus() const override { return 1; }
+};
+
+TEST(GpuGranule, GivesEachThreadAShareOfLongWork) {
+  const auto exact = scalar64::variant().make(named_curve(CurveId::p256), {});
+  const GranularEngine engine(*exact);
+  constexpr PointOperation operation = PointOperation::multiply;
+  const double of_gpu = engine.item_ns(operation);
+  const auto granule = [&](double threads_part, std::size_t items) {
+    return gpu_granule(engine, operation, of_gpu * (1 + threads_part), items, 4);
+  };
+  // Four threads keep up with the GPU.
+  EXPECT_EQ(granule(4, 160), 80u);
+  // They do not, and each has a share; a part of a granule that is not too short, and never more than one.
+  EXPECT_EQ(granule(5, 160), 40u);
+  EXPECT_EQ(granule(5, 9), 10u);
+  EXPECT_EQ(granule(5, 1000), 80u);
+  // Sums of more terms take fewer additions.
+  EXPECT_EQ(gpu_granule(engine, PointOperation::sum, engine.item_ns(PointOperation::sum), 1000, 4), 320u);
+  // Two threads with a granule each would take 80 * 5.
+  EXPECT_DOUBLE_EQ(expected_gpu_ns(engine, operation, of_gpu * 6, 160, 4), of_gpu * (160 + 40 * 5));
 }
 
 }  // namespace
