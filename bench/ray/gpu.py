@@ -148,14 +148,13 @@ def column(path: Path, name: str) -> list[bytes]:
     return [value for file in files for value in pq.read_table(file, columns=[name])[name].to_pylist()]
 
 
-def measured(work: Workload, folder: Path, group: int) -> list[dict[str, Any]]:
+def measured(work: Workload, folder: Path, group: int, actors: list[int]) -> list[dict[str, Any]]:
     """Return the rates of a workload in one process and by actors, whose answers are compared."""
     path = folder / "in.parquet"
     pq.write_table(pa.table(work.columns), path, use_dictionary=False, row_group_size=group)
     ways: dict[str, Callable[[Workload, Path, Path, Clock], None]] = {
         "one process": in_one_process,
-        "1 actor": functools.partial(by_actors, 1),
-        "4 actors": functools.partial(by_actors, 4),
+        **{f"actors: {number}": functools.partial(by_actors, number) for number in actors},
     }
     found, first = [], None
     for number, (way, run) in enumerate(ways.items()):
@@ -187,6 +186,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=400_000)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--group-rows", type=int, default=20_000)
+    parser.add_argument("--actors", type=int, nargs="+", default=[1, 4], help="default: 1 4")
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
     with bulk.connected(quiet=True), tempfile.TemporaryDirectory() as name:
@@ -196,7 +196,7 @@ def main() -> None:
             (powers(given.rows, given.device), signatures(given.rows, given.device, folder))
         ):
             (folder / str(number)).mkdir()
-            found += measured(work, folder / str(number), given.group_rows)
+            found += measured(work, folder / str(number), given.group_rows, given.actors)
     report = {
         "what": "powers of 1024 bits with a modulus in each row; RSA-2048 signatures (PKCS#1 v1.5) by one "
         "key; Parquet to Parquet on one GPU",
@@ -206,6 +206,7 @@ def main() -> None:
         "processors": os.cpu_count(),
         "versions": {"manymod": manymod.__version__, "ray": ray.__version__, "pyarrow": pa.__version__},
         "rows": given.rows,
+        "group_rows": given.group_rows,
         "runs": found,
     }
     given.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

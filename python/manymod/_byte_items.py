@@ -254,10 +254,12 @@ def bytes_answer(
     out: Any,
     *,
     one_size: bool,
+    wiped: bool = False,
 ) -> Any:
     """Results in the kind of `source`: the first ``sizes[i]`` bytes of each row, or rows, without sizes.
 
-    `one_size`: whether results by keys of one size have one size.
+    `one_size`: whether results by keys of one size have one size. `wiped`: whether the caller overwrites the
+    rows afterwards, so that nothing but an answer of kind ROWS may share their memory.
     """
     if source.kind is Kind.ROWS or sizes is None:
         if out is None:
@@ -266,6 +268,8 @@ def bytes_answer(
             out[:] = rows
         return out
     if source.kind is Kind.ARROW:
+        if wiped:
+            rows = rows.copy()
         fixed = one_size and _are_of_one_size(rows, sizes, null)
         return _wrapped(
             _rechunked(_arrow_answer(source.array.type, rows, sizes, null, fixed), source), source
@@ -316,7 +320,8 @@ def _arrow_answer(
         return _arrow.fixed_size_binary(rows, null)
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
-    data = rows[np.arange(width, dtype=np.uint64) < sizes[:, None]]
+    full = bool((sizes == width).all())
+    data = rows.reshape(-1) if full else rows[np.arange(width, dtype=np.uint64) < sizes[:, None]]
     return _arrow.variable(dtype, offsets, data, null)
 
 

@@ -67,6 +67,18 @@ class TestKinds:
         if dtype == pa.binary(20):
             assert signatures.type == pa.binary(64)
 
+    @pytest.mark.parametrize("dtype", [pa.binary(), pa.large_binary(), pa.binary(65)])
+    def test_secret_results_in_arrow(self, dtype: Any) -> None:
+        """Memory of secret results is overwritten when the answer is made, which may not be a view of it."""
+        secrets, points = (
+            pa.array(list(map(bytes, rows)), kind)
+            for rows, kind in ((self.secrets, pa.binary(32)), (self.public_keys, dtype))
+        )
+        for method in (ecc.P256.exchange, ecc.P256.multiply):
+            listed = method(secrets.to_pylist(), points.to_pylist())
+            assert len(set(listed)) == len(listed)
+            assert method(secrets, points).to_pylist() == listed
+
     def test_columns(self) -> None:
         messages = pd.Series([b"a", b"b"], index=[7, 3], name="m")
         signatures = ecc.ED25519.sign(bytes(32), messages)

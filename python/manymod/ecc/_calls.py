@@ -121,14 +121,17 @@ class CurveCalls:
         batch = _Batch(total, settings.width, direct, sized=source.kind is not Kind.ROWS)
         watched = None if progress is None else Watched(progress)
         secret = op in _SECRET_RESULTS
+        wiped = secret and source.kind is not Kind.ROWS
         try:
             some_bad = batch.run(self.handle, op, settings.native, given, curves, present, watched)
             if watched is not None:
                 watched.finish(total)
-            result = bytes_answer(source, batch.rows, batch.sizes, null, out, one_size=settings.one_size)
+            result = bytes_answer(
+                source, batch.rows, batch.sizes, null, out, one_size=settings.one_size, wiped=wiped
+            )
         finally:
-            if secret and source.kind is not Kind.ROWS:
-                batch.rows.fill(0)  # the answer is a copy
+            if wiped:
+                batch.rows.fill(0)
         if secret and some_bad and errors == "raise":
             result = None  # exceptions are logged and pickled, and tracebacks hold this frame
         return answer_or_error(name, result, batch.status, null, errors, scalar=count is None)

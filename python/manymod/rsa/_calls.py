@@ -181,15 +181,17 @@ class KeyCalls:
         null, present = present_rows(source, given)
         batch = _Batch(total, width, direct_out(out, value), sized=source.kind is not Kind.ROWS)
         watched = None if progress is None else Watched(progress)
+        decrypts = number == _core.MM_RSA_DECRYPT
         try:
             some_bad = batch.run(self.handle, number, padding, given, indices, present, watched)
             if watched is not None:
                 watched.finish(total)
-            one_size = number != _core.MM_RSA_DECRYPT
-            result = bytes_answer(source, batch.rows, batch.sizes, null, out, one_size=one_size)
+            result = bytes_answer(
+                source, batch.rows, batch.sizes, null, out, one_size=not decrypts, wiped=decrypts
+            )
         finally:
-            if number == _core.MM_RSA_DECRYPT:
-                batch.rows.fill(0)  # every answer of this operation is a copy
+            if decrypts:
+                batch.rows.fill(0)
         if number in _SECRET_RESULTS and some_bad and errors == "raise":
             result = None  # exceptions are logged and pickled, and tracebacks hold this frame
         return answer_or_error(op, result, batch.status, null, errors, scalar=count is None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from manymod.ecc import Curve, KeyRing
@@ -64,20 +65,21 @@ class EccJob(KeyJob):
 
     def check(self) -> None:
         """Raise ValueError for options that do not go together, or not with the curves of the keys."""
-        labels = [*self.operands]
-        self.call({label: [] for label in labels}, None if self.ring is None else [], None)
+        nothing = pa.array([], pa.binary())
+        self.call(dict.fromkeys(self.operands, nothing), None if self.ring is None else [], None)
 
     def call(
-        self, values: Mapping[str, list[bytes]], keys: list[int] | None, progress: RowProgress | None
-    ) -> tuple[list[Any], NDArray[np.uint8]]:
+        self, values: Mapping[str, Any], keys: list[int] | None, progress: RowProgress | None
+    ) -> tuple[Any, NDArray[np.uint8]]:
         """Compute results and statuses."""
         method = _METHODS.get(self.operation, self.operation)
         batches = [values[label] for label in OPERANDS[self.operation]]
-        results: tuple[list[Any], NDArray[np.uint8]]
+        results: tuple[Any, NDArray[np.uint8]]
         if self.keys is not None:
             function = getattr(self.keys, method)
             results = function(*batches, keys, errors="status", progress=progress, **self.how)
-            return results
+            # Of indices of keys alone the answer is a list.
+            return results if batches else (pa.array(results[0], pa.large_binary()), results[1])
         own = [values[label] for label in (KEY_OPERANDS.get(self.operation),) if label is not None]
         function = getattr(self.curve, method)
         results = function(*own, *batches, errors="status", progress=progress, **self.how, **self.where)

@@ -44,6 +44,38 @@ INVALID_SIGNATURE = "invalid_signature"
 _NOT_TEXT = "not_text"
 
 
+def _read_cells(cells: Any, encoding: str) -> tuple[Any, dict[int, str]]:
+    """Return the bytes of `Batch.cells` as an Arrow array, and by row what is wrong with a cell.
+
+    Rows with something wrong hold no bytes, or null. A column of bytes, or of text that is the bytes itself,
+    is taken without a copy; other cells are converted one by one.
+    """
+    if not isinstance(cells, list):
+        cells = columns.plain_array(cells)
+        if (binary := _as_binary(cells, encoding)) is not None:
+            null = np.flatnonzero(cells.is_null().to_numpy(zero_copy_only=False)) if cells.null_count else ()
+            return binary, dict.fromkeys(map(int, null), "is_null")
+        cells = cells.to_pylist()
+    values, problems = _read_bytes(cells, encoding)
+    return pa.array(values, pa.large_binary()), problems
+
+
+def _as_binary(array: Any, encoding: str) -> Any:
+    """Return a column over the same memory whose values are the bytes of its cells; None if there is none."""
+    types = pa.types
+    if (
+        types.is_fixed_size_binary(array.type)
+        or types.is_binary(array.type)
+        or types.is_large_binary(array.type)
+    ):
+        return array
+    if encoding == "text" and types.is_string(array.type):
+        return array.cast(pa.binary())
+    if encoding == "text" and types.is_large_string(array.type):
+        return array.cast(pa.large_binary())
+    return None
+
+
 def _read_bytes(cells: Sequence[Any], encoding: str) -> tuple[list[bytes], dict[int, str]]:
     """Return the bytes of cells, none where they hold none, and by row what is wrong there.
 
@@ -71,7 +103,8 @@ def _listed_cells(cells: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Operands:
-    values: dict[str, list[bytes]]
+    #: Arrow arrays of bytes
+    values: dict[str, Any]
     keys: list[int] | None
     statuses: RowStatuses
 
@@ -155,12 +188,12 @@ class KeyJob(Job):
 
     @abstractmethod
     def call(
-        self, values: Mapping[str, list[bytes]], keys: list[int] | None, progress: RowProgress | None
-    ) -> tuple[list[Any], NDArray[np.uint8]]:
-        """Compute results and statuses.
+        self, values: Mapping[str, Any], keys: list[int] | None, progress: RowProgress | None
+    ) -> tuple[Any, NDArray[np.uint8]]:
+        """Compute results, as an Arrow array of bytes or verdicts, and statuses.
 
         Args:
-            values: of rows, by what they are.
+            values: Arrow arrays of the bytes of rows, by what they are.
             keys: indices of the rows' keys, `key_count` for one that there is not; None: the first one.
             progress: called with the number of rows done and in all.
         """
@@ -215,32 +248,38 @@ class KeyWork(Work):
     def compute(self, batch: Batch, progress: RowProgress | None = None) -> Computed:
         """Compute the rows of a batch."""
         operands = self._operands(batch)
-        good = operands.statuses.ok()
-        rows = np.flatnonzero(good).tolist()
-        computed, statuses = self._compute(operands, rows, progress)
+        statuses = operands.statuses
+        good = statuses.ok()
+        rows = np.flatnonzero(good)
+        computed, of_items = self._compute(operands, None if good.all() else rows, progress)
         codes = np.zeros(len(good), np.uint8)
-        codes[rows] = statuses
-        operands.statuses.mark_items(codes)
-        results: list[Any] = [None] * len(good)
-        for row, value, status in zip(rows, computed, statuses.tolist(), strict=True):
-            no_verdict = status != Status.OK and (
-                self._job.operation != "verify" or status not in self._job.VERDICTS
-            )
-            results[row], problem = (None, None) if no_verdict else self._outcome(value, status)
-            if problem is not None:
-                operands.statuses.mark_row(row, problem)
-        return Computed(self.assemble(batch, results, operands.statuses), operands.statuses.bad())
+        codes[rows] = of_items
+        statuses.mark_items(codes)
+        has_result = good & (codes == Status.OK)
+        if self._job.operation == "verify":
+            has_result |= good & np.isin(codes, [int(status) for status in self._job.VERDICTS])
+            valid = np.zeros(len(good), np.bool_)
+            valid[rows] = computed.to_numpy(zero_copy_only=False)
+            statuses.mark(has_result & ~valid, INVALID_SIGNATURE)
+        results = self._written(_at_rows(computed, rows, has_result), statuses)
+        return Computed(self.assemble(batch, results, statuses), statuses.bad())
 
-    def assemble(self, batch: Batch, results: list[Any], statuses: RowStatuses) -> Any:
-        """Return the columns of the batch, the results and the statuses."""
-        arrays = [*batch.rows.columns, pa.array(results, self._result_type), statuses.column()]
+    def assemble(self, batch: Batch, results: Any, statuses: RowStatuses) -> Any:
+        """Return the columns of the batch, the results and the statuses.
+
+        Args:
+            batch: the batch.
+            results: an Arrow array, null where a row has none.
+            statuses: of the rows.
+        """
+        arrays = [*batch.rows.columns, results.cast(self._result_type), statuses.column()]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _operands(self, batch: Batch) -> _Operands:
         job, statuses = self._job, RowStatuses(batch.rows.num_rows, batch.problems)
-        values: dict[str, list[bytes]] = {}
+        values: dict[str, Any] = {}
         for label, name in job.operands.items():
-            values[label], problems = _read_bytes(_listed_cells(batch.cells(name)), job.encoding_of(label))
+            values[label], problems = _read_cells(batch.cells(name), job.encoding_of(label))
             for row, problem in problems.items():
                 statuses.mark_row(row, f"{label}_{problem}")
         keys = None if job.key_column is None else self._keys(batch.cells(job.key_column), statuses)
@@ -268,28 +307,48 @@ class KeyWork(Work):
         return keys
 
     def _compute(
-        self, operands: _Operands, rows: list[int], progress: RowProgress | None
-    ) -> tuple[list[Any], NDArray[np.uint8]]:
-        """Return results and statuses of these rows."""
-        values = {label: [cells[row] for row in rows] for label, cells in operands.values.items()}
-        keys = None if operands.keys is None else [operands.keys[row] for row in rows]
+        self, operands: _Operands, rows: NDArray[np.intp] | None, progress: RowProgress | None
+    ) -> tuple[Any, NDArray[np.uint8]]:
+        """Return results and statuses of these rows, or of all."""
+        values, keys = operands.values, operands.keys
+        if rows is not None:
+            values = {label: array.take(pa.array(rows)) for label, array in values.items()}
+            keys = None if keys is None else [keys[row] for row in rows.tolist()]
         return self._job.call(values, keys, progress)
 
-    def _outcome(self, value: Any, status: int) -> tuple[Any, str | None]:
-        """Return a row's cell, and what is wrong with it."""
-        job = self._job
-        if job.operation == "verify":
-            return value, None if value or status else INVALID_SIGNATURE
-        if job.names.how == "hex":
-            return "0x" + value.hex(), None
-        if job.names.how == "base64":
-            return base64.b64encode(value).decode(), None
-        if job.names.how == "text":
-            try:
-                return value.decode(), None
-            except UnicodeDecodeError:
-                return None, _NOT_TEXT
-        return value, None
+    def _written(self, results: Any, statuses: RowStatuses) -> Any:
+        """Return results as they are written; what cannot be written so is null and has a status."""
+        how = self._job.names.how
+        if self._job.operation == "verify" or how == "bytes":
+            return results
+        cells: list[str | None] = []
+        for row, value in enumerate(results.to_pylist()):
+            cell = None if value is None else _text_of(value, how)
+            if value is not None and cell is None:
+                statuses.mark_row(row, _NOT_TEXT)
+            cells.append(cell)
+        return pa.array(cells, pa.string())
+
+
+def _at_rows(computed: Any, rows: NDArray[np.intp], has_result: NDArray[np.bool_]) -> Any:
+    """Return the results `computed` of `rows` among all rows, those without a result null."""
+    if has_result.all():
+        return computed
+    places = np.zeros(len(has_result), np.int64)
+    places[rows] = np.arange(len(rows))
+    return computed.take(pa.array(places, mask=~has_result))
+
+
+def _text_of(value: bytes, how: str) -> str | None:
+    """Return bytes as text; None if they are none."""
+    if how == "hex":
+        return "0x" + value.hex()
+    if how == "base64":
+        return base64.b64encode(value).decode()
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _key_name(cell: object) -> str:
@@ -307,9 +366,9 @@ class LineKeyWork(KeyWork):
         self._output = LineOutput(job.names)
         self.schema = self._output.schema
 
-    def assemble(self, batch: Batch, results: list[Any], statuses: RowStatuses) -> Any:
+    def assemble(self, batch: Batch, results: Any, statuses: RowStatuses) -> Any:
         """Return the lines of the batch with result and status."""
-        members = [None if result is None else _json(result) for result in results]
+        members = [None if result is None else _json(result) for result in results.to_pylist()]
         return self._output.assemble(batch, members, statuses)
 
 

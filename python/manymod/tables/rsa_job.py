@@ -57,13 +57,13 @@ class RsaJob(KeyJob):
         }
 
     def call(
-        self, values: Mapping[str, list[bytes]], keys: list[int] | None, progress: RowProgress | None
-    ) -> tuple[list[Any], NDArray[np.uint8]]:
+        self, values: Mapping[str, Any], keys: list[int] | None, progress: RowProgress | None
+    ) -> tuple[Any, NDArray[np.uint8]]:
         """Compute results and statuses."""
         how = [self.padding] if self.algorithm is None else [self.padding, self.algorithm]
         function = getattr(self.keys, self.operation)
         batches = [values[label] for label in OPERANDS[self.operation]]
         options = {"left_pad": self.left_pad} if self.operation == "verify" else {}
-        results: tuple[list[Any], NDArray[np.uint8]]
+        results: tuple[Any, NDArray[np.uint8]]
         results = function(*batches, keys, *how, errors="status", progress=progress, **options)
         return results
