@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole calls on curves with arrays of the host, on an OpenCL device and on the CPU, results compared.
+"""Whole calls on curves with arrays of the host, on a GPU and on the CPU, results compared.
 
-    MANYMOD_OPENCL_SECRET=1 python bench/opencl/curve_calls.py --model H100 --output FILE.json
+    MANYMOD_OPENCL_SECRET=1 python bench/curve_calls.py --backend opencl --model H100 --output FILE.json
+    python bench/curve_calls.py --backend cuda --items 16384 65536 262144 --output FILE.json
 
-The device is the first one with OpenCL whose model contains what --model says.
-The first call compiles kernels and is not timed. A rate is that of the fastest of the repetitions.
+The device is the first one of the backend whose model contains what --model says. The first call loads or
+compiles kernels and is timed by itself. A rate is that of the fastest of the repetitions.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import time
@@ -67,37 +69,41 @@ def measured(call: Callable[[str], Any], device: str, repetitions: int) -> tuple
     return seconds[0], min(seconds[1:]), results
 
 
+def compared(call: Callable[[str], Any], items: int, device: str, repetitions: int) -> dict[str, Any]:
+    """Return the rates of a call on a device and on the CPU, and whether their results are the same."""
+    first, seconds, results = measured(call, device, repetitions)
+    _, on_cpu, expected = measured(call, "cpu", 1)
+    return {
+        "per_second": round(items / seconds),
+        "cpu_per_second": round(items / on_cpu),
+        "first_call_s": round(first, 3),
+        "right": bool(np.array_equal(results, expected)),
+    }
+
+
 def main() -> None:
     """Write the report."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--backend", choices=("cuda", "opencl"), default="opencl")
     parser.add_argument("--curve", action="append", help=f"default: {', '.join(CURVES)}")
-    parser.add_argument("--model", default="", help="default: that of the first OpenCL device")
-    parser.add_argument("--items", type=int, default=262_144)
+    parser.add_argument("--model", default="", help="default: that of the backend's first device")
+    parser.add_argument("--items", type=int, nargs="+", default=[262_144], help="default: 262144")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    if os.environ.get("MANYMOD_OPENCL_SECRET") != "1":
+    if options.backend == "opencl" and os.environ.get("MANYMOD_OPENCL_SECRET") != "1":
         parser.error("without MANYMOD_OPENCL_SECRET=1 the CPU computes with secrets")
-    devices = [device for device in manymod.devices() if device.name.startswith("opencl")]
+    devices = [device for device in manymod.devices() if device.backend == options.backend]
     chosen = next((device for device in devices if options.model in device.model), None)
     if chosen is None:
         parser.error(f"no such device among {[device.model for device in devices]}")
     rows = []
-    for name in options.curve or CURVES:
-        for operation, call in calls(ecc.Curve.named(name), options.items).items():
-            first, seconds, results = measured(call, chosen.name, options.repetitions)
-            _, on_cpu, expected = measured(call, "cpu", 1)
-            row = {
-                "curve": name,
-                "operation": operation,
-                "items": options.items,
-                "per_second": round(options.items / seconds),
-                "cpu_per_second": round(options.items / on_cpu),
-                "first_call_s": round(first, 3),
-                "right": bool(np.array_equal(results, expected)),
-            }
+    for name, items in itertools.product(options.curve or CURVES, options.items):
+        for operation, call in calls(ecc.Curve.named(name), items).items():
+            row = {"curve": name, "operation": operation, "items": items}
+            row |= compared(call, items, chosen.name, options.repetitions)
             rows.append(row)
             print(json.dumps(row), flush=True)
     if options.output is not None:
