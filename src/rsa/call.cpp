@@ -26,9 +26,10 @@ constexpr std::size_t kNumbersPerItem = 9;
 // computes one block, other blocks are encoded, blinded and decoded.
 constexpr std::size_t kLeastGpuBlock = 64;
 constexpr std::size_t kMostGpuBlock = 32768;
-// Most items of a public operation's block. The CPU is the bottleneck there, and larger blocks exceed its
-// caches.
+// Most items of a public operation's block, and the fewest if there are blocks for all threads. The CPU is
+// the bottleneck there: larger blocks exceed its caches, and each thread should have one.
 constexpr std::size_t kMostPublicGpuBlock = 8192;
+constexpr std::size_t kLeastPublicGpuBlock = 1024;
 // A block of private operations keeps the GPU busy for milliseconds: a few blocks in flight suffice, and
 // several threads should encode the first one. A block of public operations takes the CPU longer than the
 // GPU.
@@ -184,12 +185,14 @@ class CallRun {
   /// Compute several blocks at a time, so that the GPU never waits for the CPU.
   bool run_blocks_at_a_time(std::size_t wave) {
     const std::size_t count = checked_.call.count;
-    const std::size_t largest = checked_.is_private() ? kMostGpuBlock : kMostPublicGpuBlock;
+    const unsigned threads = ring_.threads() == 0 ? default_threads() : ring_.threads();
+    const std::size_t largest = checked_.is_private() ? kMostGpuBlock
+                                                      : std::clamp((count + threads - 1) / threads,
+                                                                   kLeastPublicGpuBlock, kMostPublicGpuBlock);
     const std::size_t most = std::min(std::clamp(wave, kLeastGpuBlock, largest), most_items());
     const std::size_t blocks = (count + most - 1) / most;
     if (blocks == 1) return run_block(0, count, ring_.threads(), caller_progress());
     const std::size_t fitting = std::max<std::size_t>(2, kGpuBlocksBytes / (most * item_bytes()));
-    const unsigned threads = ring_.threads() == 0 ? default_threads() : ring_.threads();
     const unsigned wanted = checked_.is_private() ? kPrivateBlocksAtATime : kPublicBlocksAtATime;
     const auto at_a_time = static_cast<unsigned>(std::min<std::size_t>({threads, blocks, fitting, wanted}));
     const unsigned of_block = (threads + at_a_time - 1) / at_a_time;

@@ -36,8 +36,11 @@ struct Rows {
   void clear_numbers() {
     const std::size_t size = count() * limbs;
     for (limbs::Buffer* const buffer : {&numbers, &powers}) {
-      buffer->require(size);
-      std::fill_n(buffer->data(), size, Limb{0});
+      if (size > buffer->size()) {
+        *buffer = limbs::Buffer(size);
+      } else {
+        std::fill_n(buffer->data(), size, Limb{0});
+      }
     }
   }
   [[nodiscard]] std::span<Limb> number(std::size_t row) { return numbers.part(row * limbs, limbs); }
