@@ -202,7 +202,9 @@ def main() -> None:
         "key; Parquet to Parquet on one GPU",
         "command": f"python bench/ray/gpu.py {' '.join(sys.argv[1:])}",
         "device": given.device,
-        "gpus": [device.model for device in manymod.devices() if device.backend != "cpu"],
+        "gpus": [
+            device.model for device in manymod.devices() if device.backend == given.device.partition(":")[0]
+        ],
         "processors": os.cpu_count(),
         "versions": {"manymod": manymod.__version__, "ray": ray.__version__, "pyarrow": pa.__version__},
         "rows": given.rows,
