@@ -20,8 +20,9 @@ std::unique_ptr<ItemStatus[]> own_statuses(Job& job);
 using ZeroItems = std::function<void(Items items)>;
 
 /// The outcome of a call whose statuses are set: MM_OK, or MM_ERR_ITEMS or MM_ERR_CANCELLED with
-/// mm_last_error() set. Zeroes the results in host memory of items without one.
-mm_status summarised(const Job& job, bool completed);
+/// mm_last_error() set. Zeroes the results in host memory of items without one. Not inlined, because the
+/// secret-independence tests suppress findings in this function by its name: statuses are public.
+[[gnu::noinline]] mm_status summarised(const Job& job, bool completed);
 
 /// Compute `batch` and zero the results of items without one, by `zero` if results are in a device's memory.
 /// @return MM_OK, or MM_ERR_ITEMS or MM_ERR_CANCELLED with mm_last_error() set.

@@ -10,7 +10,12 @@ Stores by masks, also those of variable-time techniques, must not fault where a 
 inaccessible page: the arrays of callers may end there. Masked extractions to memory do (exception type E6NF
 in Intel's manual), and compilers may make them of an extraction and a masked store.
 
-Usage: check_vector_instructions.py OBJDUMP OBJECT...
+The data-flow analysis knows how GCC names functions and spills registers. With --instructions-only, for code
+of other compilers, the list and the stores alone are checked.
+
+Usage: check_vector_instructions.py [--instructions-only] OBJDUMP OBJECT...
+
+OBJDUMP is GNU's: that of LLVM writes other mnemonics.
 """
 
 from __future__ import annotations
@@ -29,9 +34,9 @@ VARIABLE_TIME = re.compile(r"/modmul/division52/")
 
 ALLOWED = re.compile(
     r"""^(
-      # moves, widenings, shuffles with constant patterns
-      v?mov(dqa|dqu)(32|64)? | v?mov(ap|up)[sd] | vmov[dq] | vpmov[sz]x\w+ | vpmovm2[bwdq]
-    | vpmov[bwdq]2m | vpmov(qd|dw)
+      # moves, widenings, narrowings, shuffles with constant patterns
+      v?mov(dqa|dqu)(32|64)? | v?mov(ap|up)[sd] | vmov([dq]|ss) | vpmov[sz]x\w+ | vpmovm2[bwdq]
+    | vpmov[bwdq]2m | vpmov(qd|dw) | vpack[su]s(dw|wb)
     | v(p?broadcast|perm|p?shuf|p?unpck|extract|insert|pinsr|pextr|p?align|p?blend)\w+
     | vzeroupper | vmovddup
       # arithmetic whose time depends on the vector width only
@@ -54,9 +59,14 @@ ALLOWED = re.compile(
 )
 # A masked extraction to memory.
 FAULTING_STORE = re.compile(r"\bvextract[fi]\d+x\d+\s.*\)\{%k\d\}")
-# Functions for public numbers alone: their branches and addresses may depend on them.
+# Functions for public numbers alone: their branches and addresses may depend on them. The function without a
+# name fills the table of the generator's multiples.
 PUBLIC = re.compile(
-    r"^(void )?manymod::ecc::lanes::(EdwardsComparison|EdwardsSums|HalfScalars|LaneRows|PointSums)<"
+    r"""^(void\ )?manymod::ecc::lanes::(
+      (EdwardsComparison | EdwardsSums | HalfScalars | LaneRows | PointSums)<
+    | PointKernels<.*>::calls\(\)::\{lambda\(.*,\ void\*\)\#1\}::
+    )""",
+    re.VERBOSE,
 )
 
 
@@ -66,13 +76,18 @@ def is_allowed(mnemonic: str) -> bool:
     return ALLOWED.match(mnemonic) is not None
 
 
-def violations(disassembly: str) -> list[str]:
+def violations(disassembly: str, *, instructions_only: bool = False) -> list[str]:
     """Return the violations in the functions of a disassembly, one line each."""
     found: list[str] = []
     for function in functions(disassembly):
         if PUBLIC.search(function.name):
             continue
-        found += [f"{function.name}: {text}" for text in sorted(Analysis(function, is_allowed).run())]
+        of_function = (
+            {f"not on the list: {one.text}" for one in function.code if not is_allowed(one.mnemonic)}
+            if instructions_only
+            else Analysis(function, is_allowed).run()
+        )
+        found += [f"{function.name}: {text}" for text in sorted(of_function)]
     return found
 
 
@@ -81,7 +96,7 @@ def faulting_stores(disassembly: str) -> list[str]:
     return [f"masked store that may fault: {store}" for store in FAULTING_STORE.findall(disassembly)]
 
 
-def main(objdump: str, paths: list[str]) -> int:
+def main(objdump: str, paths: list[str], *, instructions_only: bool) -> int:
     """Print each violation; return 1 if there is one, or nothing to check."""
     checked = [path for path in paths if VECTOR_OBJECT.search(path)]
     failed = not checked
@@ -96,7 +111,7 @@ def main(objdump: str, paths: list[str]) -> int:
         ).stdout
         found = faulting_stores(text)
         if not VARIABLE_TIME.search(path):
-            found += violations(text)
+            found += violations(text, instructions_only=instructions_only)
         for line in found:
             print(f"{path}: {line}")
         failed = failed or bool(found)
@@ -105,4 +120,6 @@ def main(objdump: str, paths: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    options = [argument for argument in sys.argv[1:] if argument == "--instructions-only"]
+    objdump, *paths = [argument for argument in sys.argv[1:] if argument not in options]
+    sys.exit(main(objdump, paths, instructions_only=bool(options)))
