@@ -266,10 +266,13 @@ if(MANYMOD_X86_64 AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MANYMOD_SANITI
   set_tests_properties(isa_isolation PROPERTIES LABELS package)
   # With Clang, CMAKE_OBJDUMP is that of LLVM, which writes other mnemonics.
   find_program(MANYMOD_GNU_OBJDUMP objdump REQUIRED DOC "GNU objdump")
+  set(what_is_checked)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(what_is_checked --instructions-only)
+  endif()
   add_test(NAME vector_instructions
            COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_vector_instructions.py"
-                   "$<$<NOT:$<CXX_COMPILER_ID:GNU>>:--instructions-only>"
-                   "${MANYMOD_GNU_OBJDUMP}" "$<TARGET_OBJECTS:manymod_objects>"
+                   ${what_is_checked} "${MANYMOD_GNU_OBJDUMP}" "$<TARGET_OBJECTS:manymod_objects>"
            COMMAND_EXPAND_LISTS)
   set_tests_properties(vector_instructions PROPERTIES LABELS "package;constant_time" COST 150)
 endif()
