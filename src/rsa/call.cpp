@@ -27,9 +27,9 @@ constexpr std::size_t kNumbersPerItem = 9;
 constexpr std::size_t kLeastGpuBlock = 64;
 constexpr std::size_t kMostGpuBlock = 32768;
 // Most items of a public operation's block, and the fewest if there are blocks for all threads. The CPU is
-// the bottleneck there: larger blocks exceed its caches, and each thread should have one. (Private operations
-// of one call would gain up to 20 % by blocks this short, but requests in batches that share a GPU lose 40
-// %.)
+// the bottleneck there: larger blocks exceed its caches, and each thread should have one. Private operations
+// have longer blocks: with blocks this short, batches of requests that share a GPU take 1.4 times as long,
+// while a single call gains 20 % at most.
 constexpr std::size_t kMostPublicGpuBlock = 8192;
 constexpr std::size_t kLeastPublicGpuBlock = 1024;
 // A block of private operations keeps the GPU busy for milliseconds: a few blocks in flight suffice, and

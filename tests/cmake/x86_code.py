@@ -19,7 +19,7 @@ __all__ = [
     "parameters",
 ]
 
-PREFIXES = {"rep", "repz", "notrack", "data16", "cs", "bnd", "lock", "ds", "es"}
+PREFIXES = {"rep", "repz", "notrack", "data16", "cs", "bnd", "lock", "ds", "es", "{evex}"}
 
 
 def _register_names() -> dict[str, str]:
