@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 import manymod
+from manymod._starting import EndsAtOnce
 from manymod.cli.ecc.command import ecc
 from manymod.cli.failures import report_failures
 from manymod.cli.info import info
@@ -48,7 +49,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name."""
         if cmd_name in LAZY and cmd_name not in self.commands:
-            module = importlib.import_module(LAZY[cmd_name][0])
+            with EndsAtOnce():
+                module = importlib.import_module(LAZY[cmd_name][0])
             self.add_command(getattr(module, cmd_name))
         return super().get_command(ctx, cmd_name)
 
