@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import io
 import sys
@@ -31,6 +32,20 @@ LAZY = {
     "provider": ("manymod.cli.provider", "Files for the OpenSSL provider."),
     "tune": ("manymod.cli.tune.command", "Measure which variant is fastest where on this machine."),
 }
+
+
+def _writable(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return what is written for a character that the encoding of standard output lacks.
+
+    That is the byte that it stands for in the name of a file, or a question mark.
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    code = ord(error.object[error.start])
+    return bytes([code - 0xDC00]) if 0xDC80 <= code <= 0xDCFF else "?", error.start + 1
+
+
+codecs.register_error("manymod.writable", _writable)
 
 
 class _Commands(click.Group):
@@ -73,7 +88,7 @@ class _Commands(click.Group):
 def main(**_: Any) -> None:
     """Modular arithmetic on many independent big integers at once."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="surrogateescape")  # names of files are written as they are
+        sys.stdout.reconfigure(errors="manymod.writable")
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(MAX_DECIMAL_DIGITS)
 
