@@ -99,15 +99,23 @@ def signed(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_the_command_line_gives_what_it_gives_without_ray(
-    cluster: None, signed: tuple[Path, Path], tmp_path: Path
+    cluster: None, signed: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """By an actor for each of the two files, however many are allowed: Ray warns of those without work."""
     folder, key = signed
+    pool, sizes = ray.data.ActorPoolStrategy, []
+
+    def recorded(size: int) -> Any:
+        sizes.append(size)
+        return pool(size=size)
+
+    monkeypatch.setattr(ray.data, "ActorPoolStrategy", recorded)
     options = ["--key", key, "--message", "m", "--signature", "s", "--padding", "pkcs1v15"]
     whole = tmp_path / "whole.parquet"
     pq.write_table(pq.read_table(folder), whole)
     local = run("rsa", "verify", whole, "-o", tmp_path / "local.parquet", *options)
-    spread = run("rsa", "verify", folder, "-o", tmp_path / "out", *options, "--ray", "--ray-workers", "1")
-    assert (local.code, spread.code) == (3, 3)
+    spread = run("rsa", "verify", folder, "-o", tmp_path / "out", *options, "--ray", "--ray-workers", "3")
+    assert (local.code, spread.code, sizes) == (3, 3, [2])
     assert spread.err == local.err.replace("local.parquet", "out")
     assert [path.name for path in sorted((tmp_path / "out").iterdir())] == [
         "part-000000.parquet",
