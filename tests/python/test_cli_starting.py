@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C while modules are imported: the command ends without a traceback, and other programs as they say."""
+"""Ctrl-C while modules are imported, when other programs end as they say, and Ctrl-C that goes unheard."""
 
 from __future__ import annotations
 
@@ -110,3 +110,23 @@ def test_handlers_of_other_programs_are_theirs(tmp_path: Path, name: str, module
     if name != "manymod":
         assert finish(tmp_path, [program], module) == (0, "['ImportError'] True\n", "")
     assert finish(tmp_path, [program], "no such module") == (0, "[] True\n", "")
+
+
+#: Loses every interruption, as a package that hangs.
+DEAF = """
+import os, signal
+from manymod.cli.interrupt import Interrupted, InterruptGuard
+with InterruptGuard():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+        try:
+            os.kill(os.getpid(), number)
+        except Interrupted:
+            print("interrupted", flush=True)
+    print("goes on", flush=True)
+"""
+
+
+def test_a_third_signal_ends_what_does_not_hear() -> None:
+    finished = subprocess.run([sys.executable, "-c", DEAF], capture_output=True, text=True, check=False)
+    assert finished.stdout == "interrupted\n" * 2
+    assert (finished.returncode, finished.stderr) == (-signal.SIGINT, "")
