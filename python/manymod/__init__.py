@@ -6,57 +6,60 @@
 [1024, 773943, 547217]
 """
 
-from manymod import _core
-from manymod.asynchronous import submit
-from manymod.device_array import DeviceArray, to_device
-from manymod.errors import (
-    CryptoError,
-    DeviceError,
-    InternalError,
-    InvalidKeyError,
-    ItemError,
-    ItemValueError,
-    ItemZeroDivisionError,
-    ManymodError,
-    Status,
-    TuningError,
-    UnsupportedError,
-    VariantError,
-)
-from manymod.fixed_base import FixedBase
-from manymod.hardware import (
-    CudaSupport,
-    Device,
-    OpenclSupport,
-    Tuning,
-    TuningRow,
-    Variant,
-    cuda_support,
-    devices,
-    get_threads,
-    load_tuning,
-    opencl_support,
-    set_threads,
-    tuning,
-    variants,
-)
-from manymod.intarray import IntArray
-from manymod.multi import multi_powmod
-from manymod.ops import (
-    addmod,
-    fmamod,
-    invmod,
-    invmod_sec,
-    mulmod,
-    negmod,
-    powmod,
-    powmod_sec,
-    sqrmod,
-    submod,
-)
-from manymod.plan import Plan, clear_plans
-from manymod.reductions import dotmod, prodmod, summod
-from manymod.residues import Residues
+from manymod._starting import EndsAtOnce, is_command
+
+with EndsAtOnce(is_command()):  # signals of other programs are theirs
+    from manymod import _core
+    from manymod.asynchronous import submit
+    from manymod.device_array import DeviceArray, to_device
+    from manymod.errors import (
+        CryptoError,
+        DeviceError,
+        InternalError,
+        InvalidKeyError,
+        ItemError,
+        ItemValueError,
+        ItemZeroDivisionError,
+        ManymodError,
+        Status,
+        TuningError,
+        UnsupportedError,
+        VariantError,
+    )
+    from manymod.fixed_base import FixedBase
+    from manymod.hardware import (
+        CudaSupport,
+        Device,
+        OpenclSupport,
+        Tuning,
+        TuningRow,
+        Variant,
+        cuda_support,
+        devices,
+        get_threads,
+        load_tuning,
+        opencl_support,
+        set_threads,
+        tuning,
+        variants,
+    )
+    from manymod.intarray import IntArray
+    from manymod.multi import multi_powmod
+    from manymod.ops import (
+        addmod,
+        fmamod,
+        invmod,
+        invmod_sec,
+        mulmod,
+        negmod,
+        powmod,
+        powmod_sec,
+        sqrmod,
+        submod,
+    )
+    from manymod.plan import Plan, clear_plans
+    from manymod.reductions import dotmod, prodmod, summod
+    from manymod.residues import Residues
 
 __version__ = _core.version()
 

@@ -6,18 +6,16 @@ from __future__ import annotations
 import sys
 
 from manymod._extras import extra_of, missing_extra
-from manymod.cli.exit_codes import EXIT_INTERRUPTED
+from manymod._starting import EXIT_INTERRUPTED, EndsAtOnce
 
 __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command, or name the extra that it needs.
-
-    Its modules take a while to import, in which Ctrl-C ends it as at any other time.
-    """
+    """Run the command, or name the extra that it needs."""
     try:
-        from manymod.cli.main import main as command  # noqa: PLC0415 - it may not be installed
+        with EndsAtOnce():
+            from manymod.cli.main import main as command  # noqa: PLC0415 - it may not be installed
 
         command(prog_name="manymod")
     except ImportError as error:

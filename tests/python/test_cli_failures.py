@@ -172,3 +172,21 @@ def test_text_of_rsa_that_is_none(table: Path, option: str) -> None:
     assert finished.code == 2
     assert option in finished.err
     assert "not text in UTF-8" in finished.err
+
+
+def test_characters_that_a_terminal_does_not_have(tmp_path: Path) -> None:
+    """Tables are cut by an ellipsis, and names of files may be any bytes."""
+    name = "t\u20ac\udcff"
+    (tmp_path / name).write_text("manymod-tuning\t1\tSome CPU\ttoday\n")
+    settings = {"MANYMOD_TUNING": name, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "COLUMNS": "60"}
+    finished = subprocess.run(
+        [*COMMAND, "tune", "--show"],
+        cwd=tmp_path,
+        env={**os.environ, **settings},
+        capture_output=True,
+        check=False,
+    )
+    assert (finished.returncode, finished.stderr) == (0, b"")
+    assert finished.stdout.startswith(b"Tuning table t")
+    assert b"\xff: Some CPU" in finished.stdout
+    assert b"?" in finished.stdout.partition(b"Some CPU")[2]

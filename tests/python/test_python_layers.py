@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python" / "manymod"
 # cycles), and packages from outside. A name stands for a module or a whole package of them; where several
 # fit, the longest is meant.
 LAYERS = [
-    ["_core", "_extras", "_forked", "errors"],
+    ["_core", "_extras", "_forked", "_starting", "errors"],
     ["_hashes", "_key_files"],
     ["_arrow", "_device_packages", "_indexing", "_series", "intarray"],
     ["_answer", "_arrow_operands", "_device", "_operand_kinds", "_operands", "device_array"],

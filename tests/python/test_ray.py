@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import pickle
+import re
+import socket
+import subprocess
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 import ray
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from tests.python.cli_support import power_rows, run
+from tests.python.cli_support import COMMAND, power_rows, run
 from tests.python.ray_support import FailingJob, Killer, RingOf
 from tests.python.rsa_support import peer_key, private_key
 
@@ -34,6 +39,8 @@ pytestmark = [
     ),
 ]
 
+#: How often Ray looks for a cluster.
+TRIES = "RAY_gcs_server_port_wait_time_s"
 POWERS = tables.OperationJob(
     operation=tables.OPERATIONS["powmod"], operands={"base": "b", "exp": "e", "mod": "n"}
 )
@@ -92,15 +99,23 @@ def signed(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_the_command_line_gives_what_it_gives_without_ray(
-    cluster: None, signed: tuple[Path, Path], tmp_path: Path
+    cluster: None, signed: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """By an actor for each of the two files, however many are allowed: Ray warns of those without work."""
     folder, key = signed
+    pool, sizes = ray.data.ActorPoolStrategy, []
+
+    def recorded(size: int) -> Any:
+        sizes.append(size)
+        return pool(size=size)
+
+    monkeypatch.setattr(ray.data, "ActorPoolStrategy", recorded)
     options = ["--key", key, "--message", "m", "--signature", "s", "--padding", "pkcs1v15"]
     whole = tmp_path / "whole.parquet"
     pq.write_table(pq.read_table(folder), whole)
     local = run("rsa", "verify", whole, "-o", tmp_path / "local.parquet", *options)
-    spread = run("rsa", "verify", folder, "-o", tmp_path / "out", *options, "--ray", "--ray-workers", "1")
-    assert (local.code, spread.code) == (3, 3)
+    spread = run("rsa", "verify", folder, "-o", tmp_path / "out", *options, "--ray", "--ray-workers", "3")
+    assert (local.code, spread.code, sizes) == (3, 3, [2])
     assert spread.err == local.err.replace("local.parquet", "out")
     assert [path.name for path in sorted((tmp_path / "out").iterdir())] == [
         "part-000000.parquet",
@@ -298,16 +313,98 @@ def test_what_does_not_fit_is_refused_before_anything_runs(cluster: None) -> Non
         job.loaded()
 
 
-def test_an_address_that_is_none_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a line, as one that does not answer."""
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("Invalid address format: nonsense"),
+        ConnectionError("Failed to connect to Ray cluster at nonsense"),
+        RuntimeError("Version mismatch: The cluster was started with another"),
+    ],
+)
+@pytest.mark.parametrize("own", [None, "3"])
+def test_a_cluster_that_cannot_be_joined_is_told_of(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, own: str | None
+) -> None:
+    """By one kind of error; Ray looks for it as often as the environment says, by default once."""
+    tries = []
 
     def refuse(**_settings: Any) -> None:
-        raise ValueError("Invalid address format: nonsense")
+        tries.append(os.environ.get(TRIES))
+        raise error
 
     monkeypatch.setattr(ray, "init", refuse)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    with pytest.raises(ConnectionError, match="cluster of RAY_ADDRESS: Invalid address"), bulk.connected():
+    monkeypatch.setenv("RAY_ADDRESS", "nonsense")
+    monkeypatch.delenv(TRIES, raising=False)
+    if own is not None:
+        monkeypatch.setenv(TRIES, own)
+    with pytest.raises(ConnectionError, match=f"RAY_ADDRESS, nonsense: {error}"), bulk.connected():
         pass
+    assert (tries, os.environ.get(TRIES)) == ([own or "1"], own)
+
+
+@pytest.mark.parametrize("address", ["", "local", None])
+def test_a_cluster_on_this_machine_has_all_the_time_it_needs(
+    monkeypatch: pytest.MonkeyPatch, address: str | None
+) -> None:
+    """The setting is also how many seconds Ray gives one that it starts."""
+    begun = []
+    monkeypatch.setattr(
+        ray, "init", lambda **settings: begun.append((settings["address"], TRIES in os.environ))
+    )
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.delenv(TRIES, raising=False)
+    if address is not None:
+        monkeypatch.setenv("RAY_ADDRESS", address)
+    with bulk.connected():
+        assert begun == [("local", False)]
+
+
+@pytest.mark.parametrize("scheme", ["", "ray://"])
+def test_an_address_where_nobody_answers(tmp_path: Path, scheme: str) -> None:
+    """Somebody listens there, and never speaks. Ray waits for less than usual, but would do so 20 times."""
+    pq.write_table(power_table(9)[0], tmp_path / "in.parquet")
+    with socket.create_server(("", 0)) as server:
+        finished = subprocess.run(
+            [
+                *COMMAND,
+                "powmod",
+                "in.parquet",
+                "-o",
+                "out",
+                "--base",
+                "b",
+                "--exp",
+                "e",
+                "--mod",
+                "n",
+                "--ray",
+            ],
+            cwd=tmp_path,
+            env={
+                **os.environ,
+                "RAY_ADDRESS": f"{scheme}127.0.0.1:{server.getsockname()[1]}",
+                "RAY_py_gcs_connect_timeout_s": "4",
+                "RAY_gcs_rpc_server_connect_timeout_s": "1",
+                "RAY_CLIENT_INITIAL_CONNECTION_TIMEOUT_S": "1",
+                "RAY_CLIENT_MAX_CONNECTION_TIMEOUT_S": "1",
+            },
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+    *remarks, last = finished.stderr.splitlines()
+    said = "Failed to connect to Ray cluster at " if not scheme else "ray client connection timeout"
+    if scheme and importlib.util.find_spec("grpc") is None:
+        said = "Ray Client requires pip package `ray[client]`"
+    assert (finished.returncode, finished.stdout) == (1, "")
+    assert last.startswith(f"manymod: the Ray cluster of RAY_ADDRESS, {scheme}127.0.0.1:")
+    assert said in last
+    assert all(re.match(r"\[\d{4}-.* W .*\]", remark) for remark in remarks)  # what Ray's C++ code logs
+    assert [entry.name for entry in tmp_path.iterdir()] == ["in.parquet"]
 
 
 def test_workers_are_checked() -> None:

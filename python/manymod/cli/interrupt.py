@@ -12,6 +12,10 @@ from typing import Any
 __all__ = ["InterruptGuard", "Interrupted"]
 
 
+#: Signals that are exceptions; the next one ends the process.
+_RAISED_AT_MOST = 2
+
+
 class Interrupted(KeyboardInterrupt):
     """The user, or the system, asked this run to stop."""
 
@@ -19,17 +23,23 @@ class Interrupted(KeyboardInterrupt):
 class InterruptGuard:
     """While entered, SIGINT, SIGTERM and SIGHUP raise Interrupted, inside `shield` only at its end.
 
-    A SIGHUP that is ignored stays ignored: that is what nohup is for.
+    A SIGHUP that is ignored stays ignored: that is what nohup is for. Other packages may lose the exception,
+    or hang on the way out by a lock that it left taken, so that a third signal ends the process at once.
     """
 
     def __init__(self) -> None:
         self._shielded = False
         self._requested = False
+        self._raised = 0
         self._previous: dict[int, Any] = {}
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         self._requested = True
         if not self._shielded:
+            self._raised += 1
+            if self._raised == _RAISED_AT_MOST:
+                for number in self._previous:
+                    signal.signal(number, signal.SIG_DFL)
             raise Interrupted
 
     def __enter__(self) -> InterruptGuard:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import io
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import click
 
 import manymod
+from manymod._starting import EndsAtOnce
 from manymod.cli.ecc.command import ecc
 from manymod.cli.failures import report_failures
 from manymod.cli.info import info
@@ -32,6 +34,20 @@ LAZY = {
 }
 
 
+def _writable(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return what is written for a character that the encoding of standard output lacks.
+
+    That is the byte that it stands for in the name of a file, or a question mark.
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    code = ord(error.object[error.start])
+    return bytes([code - 0xDC00]) if 0xDC80 <= code <= 0xDCFF else "?", error.start + 1
+
+
+codecs.register_error("manymod.writable", _writable)
+
+
 class _Commands(click.Group):
     """A group some of whose commands are imported on first use, and none of which ends with a traceback."""
 
@@ -48,7 +64,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name."""
         if cmd_name in LAZY and cmd_name not in self.commands:
-            module = importlib.import_module(LAZY[cmd_name][0])
+            with EndsAtOnce():
+                module = importlib.import_module(LAZY[cmd_name][0])
             self.add_command(getattr(module, cmd_name))
         return super().get_command(ctx, cmd_name)
 
@@ -71,7 +88,7 @@ class _Commands(click.Group):
 def main(**_: Any) -> None:
     """Modular arithmetic on many independent big integers at once."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="surrogateescape")  # names of files are written as they are
+        sys.stdout.reconfigure(errors="manymod.writable")
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(MAX_DECIMAL_DIGITS)
 

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import math
 import os
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,9 @@ __all__ = ["connected", "gpu_share"]
 
 #: Bytes of shared memory for objects of a cluster of our own: descriptions of pieces, never rows.
 _OBJECT_STORE = 100 << 20
+#: Ray's setting of how often it looks for a cluster at host:port. By default it does so 20 times, of up to 41
+#: seconds each. Of an address ray://host:port it despairs after 30 seconds.
+_TRIES = "RAY_gcs_server_port_wait_time_s"
 #: Ray has resources in units of 1 / 10,000.
 _GRAIN = 10_000
 
@@ -27,11 +31,15 @@ def connected(*, quiet: bool = False) -> Iterator[None]:
     A cluster on this machine has little shared memory, enough for `parquet_to_parquet`. A connection that is
     made here ends with the context.
 
+    Nobody answering at RAY_ADDRESS is an error within a minute: Ray waits for 41 seconds, and for 30 at an
+    address ray://host:port. Its own settings change that: RAY_gcs_server_port_wait_time_s, the number of
+    times that it waits, and RAY_py_gcs_connect_timeout_s, or RAY_CLIENT_MAX_CONNECTION_TIMEOUT_S.
+
     Args:
-        quiet: Ray writes nothing to the terminal.
+        quiet: Ray's Python code writes nothing to the terminal.
 
     Raises:
-        ConnectionError: if there is no cluster at RAY_ADDRESS.
+        ConnectionError: if there is no cluster at RAY_ADDRESS, or none that this version of Ray can join.
     """
     if ray.is_initialized():
         yield
@@ -41,16 +49,40 @@ def connected(*, quiet: bool = False) -> Iterator[None]:
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)
         settings = {"logging_level": logging.ERROR, "log_to_driver": False}
-    if "RAY_ADDRESS" not in os.environ:
-        settings |= {"address": "local", "object_store_memory": _OBJECT_STORE, "include_dashboard": False}
-    try:
-        ray.init(**settings)
-    except ValueError as error:  # no address at all; of one that does not answer Ray raises a ConnectionError
-        raise ConnectionError(f"the Ray cluster of RAY_ADDRESS: {error}") from error
+    address = os.environ.get("RAY_ADDRESS", "")
+    if address not in {"", "local"}:
+        _join(address, settings, quiet)
+    else:
+        local = {"address": "local", "object_store_memory": _OBJECT_STORE, "include_dashboard": False}
+        ray.init(**settings, **local)
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _join(address: str, settings: dict[str, Any], quiet: bool) -> None:
+    """Connect to the cluster of RAY_ADDRESS."""
+    with _one_try(), warnings.catch_warnings():
+        if quiet:
+            warnings.simplefilter("ignore")  # what Ray warns of is in its error, too
+        try:
+            ray.init(**settings)
+        except (ConnectionError, RuntimeError, ValueError) as error:  # ValueError: it is no address at all
+            raise ConnectionError(f"the Ray cluster of RAY_ADDRESS, {address}: {error}") from error
+
+
+@contextlib.contextmanager
+def _one_try() -> Iterator[None]:
+    """Let Ray look for a cluster once, unless the environment says how often."""
+    if _TRIES in os.environ:
+        yield
+        return
+    os.environ[_TRIES] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_TRIES]
 
 
 def gpu_share(actors: int | None) -> float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +171,7 @@ def _answers(
     rows = pa.Table.from_pylist([asdict(piece) for piece in pieces])
     dataset = ray.data.from_arrow([rows.slice(index, 1) for index in range(len(pieces))])
     dataset.context.enable_progress_bars = False
+    workers = replace(workers, count=min(workers.number(), len(pieces)))  # others would have nothing to do
     answers = dataset.map_batches(
         PieceActor,
         fn_constructor_args=(job, limits, workers, Ledger(), *where),

@@ -97,7 +97,7 @@ class OutputFile:
             _check_link(self.path)
         if self.target.name in {"", ".."} or self.target.is_dir():
             raise TableError(f"{self.path} is a directory")
-        if self.target.exists() and not self.target.is_file():
+        if self.path.exists() and not self.path.is_file():  # a link such as /dev/stdout may lead to a pipe
             raise TableError(f"{self.path} is not a regular file")
         if not self._folder_path.is_dir():
             raise TableError(f"{self._folder_path} is not a directory")

@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 from manymod import tables
+from manymod._starting import EndsAtOnce
 from manymod.cli.interrupt import InterruptGuard
 from manymod.cli.options import STANDARD_STREAM, Option
 from manymod.cli.progress import RowProgress
@@ -103,7 +104,8 @@ class ClusterRun:
             bar(done, total)
 
         # The package is imported only where it is asked for, and says what to install.
-        from manymod.ray import Workers, connected, gpu_share, parquet_to_parquet  # noqa: PLC0415
+        with EndsAtOnce():
+            from manymod.ray import Workers, connected, gpu_share, parquet_to_parquet  # noqa: PLC0415
 
         cluster = self._cluster
         with InterruptGuard() as guard, connected(quiet=True), bar:

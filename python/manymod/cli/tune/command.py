@@ -121,7 +121,7 @@ def _measure_all(
 def _write(options: _Options, rows: Sequence[manymod.TuningRow], measured: _Measured) -> None:
     base = measured.base
     all_rows = complete_rows(rows, measured.reach, base, measured.backend, options.bits is not None)
-    kept = base.kept(all_rows)
+    kept = base.kept(all_rows, rows)
     before = base.processor.split("; ") if kept else []
     processor = "; ".join(dict.fromkeys([*measured.models, *before]))
     text = file_text(all_rows, processor, measured.how, measured.remarks)
@@ -129,6 +129,8 @@ def _write(options: _Options, rows: Sequence[manymod.TuningRow], measured: _Meas
     if kept:
         ops = ", ".join(dict.fromkeys(row.op for row in kept))
         told = f"Kept {len(kept)} rows that {options.output} had and that were not measured: {ops}."
+        if len(kept) == 1:
+            told = f"Kept a row that {options.output} had and that was not measured: {ops}."
         measured.console.print(told, markup=False, highlight=False, soft_wrap=True)
 
 

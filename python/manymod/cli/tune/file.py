@@ -35,9 +35,11 @@ class Base:
     own: Sequence[manymod.TuningRow] = ()
     processor: str = ""
 
-    def kept(self, rows: Iterable[manymod.TuningRow]) -> list[manymod.TuningRow]:
-        """Which of the rows are the file's, cut to fewer widths or not."""
-        own = {_whole(row) for row in self.own}
+    def kept(
+        self, rows: Iterable[manymod.TuningRow], measured: Iterable[manymod.TuningRow]
+    ) -> list[manymod.TuningRow]:
+        """Which of the rows are the file's, cut to fewer widths or not; those just measured may be equal."""
+        own = {_whole(row) for row in self.own} - {_whole(row) for row in measured}
         return [row for row in rows if _whole(row) in own]
 
 
@@ -74,6 +76,11 @@ def _group(row: manymod.TuningRow) -> Group:
     return row.op, row.secret
 
 
+def _backend(variant: str) -> str:
+    """The backend of a variant by its name, so that those of another build have theirs, too."""
+    return next((part for part in variant.split(".") if part in {"cuda", "opencl"}), "cpu")
+
+
 def _whole(row: manymod.TuningRow) -> manymod.TuningRow:
     """A row for all widths: what rows that are cut from one have in common."""
     return replace(row, min_bits=1, max_bits=MAX_BITS)
@@ -99,12 +106,11 @@ def complete_rows(
         backend: what was measured.
         some_widths: widths were chosen, so that the file's rows for the others are kept.
     """
-    backends = {variant.name: variant.backend for variant in manymod.variants()}
     rows: list[manymod.TuningRow] = []
     for group, ranges in reach.items():
         new = [row for row in measured if _group(row) == group]
         before = [row for row in base.rows if _group(row) == group]
-        others = [row for row in before if backends.get(row.variant, backend) != backend]
+        others = [row for row in before if _backend(row.variant) != backend]
         old = [row for row in base.own if _group(row) == group and row not in others] if some_widths else []
         covered = {range_: _segment(bits, range_, old) for bits, range_ in ranges.items()}
         new = [part for row in new for part in _narrowed(row, covered)]

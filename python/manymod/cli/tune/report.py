@@ -95,7 +95,7 @@ def gpu_choice_table(results: Mapping[Case, Sequence[GpuChoice]], measured: Mapp
 
 
 def times_remarks(measured: Mapping[Case, GpuTimes]) -> list[str]:
-    """All that was measured, a line for each case and variant."""
+    """All that was measured, a line for each case and variant that had its turn."""
     return [
         f"{case.op} {case.timing} {case.bits} bits, {name}: "
         + ", ".join(
@@ -105,6 +105,7 @@ def times_remarks(measured: Mapping[Case, GpuTimes]) -> list[str]:
         )
         for case, found in measured.items()
         for name, by_count in found.times.items()
+        if any(map(math.isfinite, by_count.values()))
     ]
 
 

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C while modules are imported, when other programs end as they say, and Ctrl-C that goes unheard."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+#: Python imports it before anything else. The process gets SIGINT when it is about to import a module, which
+#: then fails by another error, as some extension modules do.
+SIGNALS = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == os.environ["INTERRUPTED_AT"]:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except KeyboardInterrupt:
+                raise ImportError(name) from None
+
+sys.meta_path.insert(0, Finder())
+"""
+#: What installers make of the entry point.
+SCRIPT = """
+import sys
+from manymod.__main__ import main
+if __name__ == "__main__":
+    sys.exit(main())
+"""
+#: A program of somebody else. It counts signals if it is told to, and says what became of its handler.
+PROGRAM = """
+import signal, sys
+calls = []
+if sys.argv[1:] == ["count"]:
+    signal.signal(signal.SIGINT, lambda *_: calls.append(1))
+before = signal.getsignal(signal.SIGINT)
+try:
+    import manymod
+except ImportError:
+    calls.append("ImportError")
+print(calls, signal.getsignal(signal.SIGINT) == before)
+"""
+MODULES = ["manymod._core", "numpy", "manymod.residues"]
+
+
+def finish(
+    folder: Path, command: list[str], module: str, prepare: Callable[[], object] | None = None
+) -> tuple[int, str, str]:
+    """How a command ends that gets SIGINT when it imports a module: code, output, errors."""
+    (folder / "sitecustomize.py").write_text(SIGNALS)
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH", "")]))
+    finished = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, "PYTHONPATH": path, "INTERRUPTED_AT": module},
+        preexec_fn=prepare,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return finished.returncode, finished.stdout, finished.stderr
+
+
+def script(folder: Path, name: str, text: str) -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+@pytest.mark.parametrize(
+    ("started_as", "module"),
+    [
+        *(("script", module) for module in (*MODULES, "manymod.cli.main")),
+        *(("-m manymod", module) for module in (*MODULES, "pyarrow")),
+        ("-Xutf8 -mmanymod", "numpy"),
+    ],
+)
+def test_the_command_ends_quietly(tmp_path: Path, started_as: str, module: str) -> None:
+    start = [script(tmp_path, "manymod", SCRIPT)] if started_as == "script" else started_as.split()
+    assert finish(tmp_path, [*start, "info", "--tuning"], module) == (130, "", "manymod: interrupted\n")
+
+
+def test_commands_that_are_imported_when_they_run_end_quietly(tmp_path: Path) -> None:
+    ended = finish(tmp_path, ["-m", "manymod", "tune", "--show"], "manymod.cli.tune.report")
+    assert ended == (130, "", "manymod: interrupted\n")
+
+
+def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
+    """As that of a job that a shell has started in the background."""
+    code, out, err = finish(
+        tmp_path,
+        ["-m", "manymod", "--version"],
+        "numpy",
+        lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert (code, out.startswith("manymod, version"), err) == (0, True, "")
+
+
+@pytest.mark.parametrize("name", ["program.py", "manymod"])
+@pytest.mark.parametrize("module", MODULES)
+def test_handlers_of_other_programs_are_theirs(tmp_path: Path, name: str, module: str) -> None:
+    """One that counts is called whatever the program's name is; so that of Python, but for a lookalike's."""
+    program = script(tmp_path, name, PROGRAM)
+    assert finish(tmp_path, [program, "count"], module) == (0, "[1] True\n", "")
+    if name != "manymod":
+        assert finish(tmp_path, [program], module) == (0, "['ImportError'] True\n", "")
+    assert finish(tmp_path, [program], "no such module") == (0, "[] True\n", "")
+
+
+#: Loses every interruption, as a package that hangs.
+DEAF = """
+import os, signal
+from manymod.cli.interrupt import Interrupted, InterruptGuard
+with InterruptGuard():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+        try:
+            os.kill(os.getpid(), number)
+        except Interrupted:
+            print("interrupted", flush=True)
+    print("goes on", flush=True)
+"""
+
+
+def test_a_third_signal_ends_what_does_not_hear() -> None:
+    finished = subprocess.run([sys.executable, "-c", DEAF], capture_output=True, text=True, check=False)
+    assert finished.stdout == "interrupted\n" * 2
+    assert (finished.returncode, finished.stderr) == (-signal.SIGINT, "")
