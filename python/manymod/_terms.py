@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -17,6 +17,7 @@ from manymod._device import ROW_BITS, DeviceRows, check_one_device, device_opera
 from manymod._operand_kinds import Batch, Kind, Operand
 from manymod._operands import broadcast_row, operand
 from manymod._run import RUN_BYTES, Progress, Watched
+from manymod._series import check_labels
 from manymod.errors import Status, _item_error
 from manymod.hardware import get_threads
 from manymod.intarray import IntArray, Limbs, Signs, refuse_mask
@@ -93,21 +94,24 @@ class Rows:
 def _is_nested(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 3 or (value.ndim == 2 and value.dtype == object)
-    return (
-        isinstance(value, (list, tuple))
-        and len(value) > 0
-        and isinstance(value[0], (list, tuple, IntArray, np.ndarray))
-    )
+    return isinstance(value, (list, tuple)) and len(value) > 0 and _is_row(value[0])
+
+
+def _is_row(value: Any) -> bool:
+    """Whether it is a sequence in the place of a row; an array without dimensions is one integer."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, (Sequence, IntArray)) and not isinstance(value, (str, bytes, bytearray))
 
 
 def _row(name: str, i: int, row: Any) -> list[Any]:
-    if isinstance(row, (str, bytes, bytearray)) or not isinstance(row, (Sequence, IntArray, np.ndarray)):
+    if not _is_row(row):
         raise TypeError(f"{name}: row {i} is not a sequence of integers: {type(row).__name__}")
     refuse_mask(f"{name}: row {i}", row)
     return list(row)
 
 
-def _name_bad_term(name: str, rows: Sequence[Sequence[Any]]) -> None:
+def _name_bad_term(name: str, rows: Iterable[Iterable[Any]]) -> None:
     """Raise TypeError that names the row and the term of the first element that is no integer."""
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
@@ -129,17 +133,22 @@ def _read_rows(name: str, value: Any, filler: int) -> Rows:
         return Rows(flat, None, flat.count)
     if isinstance(value, np.ndarray):
         count, terms = value.shape[:2]
-        flat = operand(name, value.reshape(count * terms, *value.shape[2:]))
-        return Rows(flat, count, terms)
+        objects = value if value.ndim == 2 else ()
+        return Rows(_flattened(name, value.reshape(count * terms, *value.shape[2:]), objects), count, terms)
     rows = [_row(name, i, row) for i, row in enumerate(value)]
     lengths = [len(row) for row in rows]
     terms = max(lengths)
+    filled = list(chain.from_iterable(row + [filler] * (terms - len(row)) for row in rows))
+    return Rows(_flattened(name, filled, rows), len(rows), terms, lengths)
+
+
+def _flattened(name: str, terms: Any, rows: Iterable[Iterable[Any]]) -> Operand:
+    """The operand of the terms of rows; a TypeError names the row and the term that is no integer."""
     try:
-        flat = operand(name, list(chain.from_iterable(row + [filler] * (terms - len(row)) for row in rows)))
+        return operand(name, terms)
     except TypeError:
         _name_bad_term(name, rows)
         raise
-    return Rows(flat, len(rows), terms, lengths)
 
 
 def _read_device_rows(name: str, value: Any) -> Rows:
@@ -219,6 +228,7 @@ def run_terms(
         for name, value, filler in zip(operation.operands, values, operation.fillers, strict=True)
     ]
     count = _common_count(operation.operands, rows)
+    check_labels({name: row.flat.labels for name, row in zip(operation.operands, rows, strict=True)})
     modulus = operand("mod", mod)
     if any(item.null is not None for item in (*(row.flat for row in rows), modulus)):
         raise ValueError(f"{operation.name} does not take nulls")
@@ -353,20 +363,15 @@ class TermCall:
         start = 0
         converted = (not self.modulus.direct) + (not answer.direct)
         fixed_bytes = 8 * self.modulus.width * converted
-        for stop in _ends_of_runs(self.operands, count, self.terms, fixed_bytes):
-            width = self.modulus.width
-            limbs, signs = answer.buffers(start, stop, width, signed)
-            batches = [rows.read_rows(start, stop) for rows in self.operands]
-            single = self.modulus.count is None
-            moduli, negative = self.modulus.rows(*((0, 1) if single else (start, stop)), width)
-            modulus = moduli, negative if signed else None
-            results = (limbs, signs, status[start:stop])
-            try:
-                self._run(stop - start, self.terms, batches, modulus, results, self.progress, start, count)
-            finally:
-                self._wipe(batches)
-            answer.store(start, stop, limbs, signs)
-            start = stop
+        serving_all = [rows.read_rows(0, count) if rows.count is None else None for rows in self.operands]
+        try:
+            for stop in _ends_of_runs(self.operands, count, self.terms, fixed_bytes):
+                results = (*answer.buffers(start, stop, self.modulus.width, signed), status[start:stop])
+                self._run_rows(start, stop, serving_all, results, count)
+                answer.store(start, stop, *results[:2])
+                start = stop
+        finally:
+            self._wipe(serving_all)
         self._finish(count)
         result = answer.finish(None)
         if errors == "status":
@@ -374,6 +379,29 @@ class TermCall:
         if status.any():
             raise _item_error(self.operation.name, status != 0, status, result, scalar=False)
         return result
+
+    def _run_rows(
+        self,
+        start: int,
+        stop: int,
+        serving_all: Sequence[Batch | None],
+        results: tuple[Limbs, Signs | None, NDArray[np.uint8]],
+        total: int,
+    ) -> None:
+        """Compute items [start, stop); of an operand whose one row serves all items, that is given."""
+        own = [
+            rows.read_rows(start, stop) if shared is None else None
+            for rows, shared in zip(self.operands, serving_all, strict=True)
+        ]
+        pairs = zip(own, serving_all, strict=True)
+        batches = [batch for pair in pairs for batch in pair if batch is not None]
+        single = self.modulus.count is None
+        moduli, negative = self.modulus.rows(*((0, 1) if single else (start, stop)), self.modulus.width)
+        modulus = moduli, negative if results[1] is not None else None
+        try:
+            self._run(stop - start, self.terms, batches, modulus, results, self.progress, start, total)
+        finally:
+            self._wipe(own)
 
     def _run(
         self,
@@ -391,13 +419,13 @@ class TermCall:
         arrays = (*x, *y, *modulus, limbs, signs, status)
         self.handle.run(count, terms, *arrays, progress, first, total)
 
-    def _wipe(self, batches: Sequence[Batch], *, padded: bool = False) -> None:
-        """Zero the copies of secret operands that were made for one run."""
+    def _wipe(self, batches: Sequence[Batch | None], *, padded: bool = False) -> None:
+        """Zero the copies of secret operands, for whose next use others are made; None: not this operand."""
         if not self.secret:
             return
-        for rows, (limbs, _) in zip(self.operands, batches, strict=True):
-            if padded or rows.flat.copies:
-                limbs.fill(0)
+        for rows, batch in zip(self.operands, batches, strict=True):
+            if batch is not None and (padded or rows.flat.copies):
+                batch[0].fill(0)
 
 
 class _RowKind(Operand):
