@@ -80,6 +80,14 @@ def test_messages_of_mistakes() -> None:
             ecc.SECP256K1.sign(5, [], scheme="bip340", **options)
     with pytest.raises(ValueError, match="needs policy='zip215'"):
         ecc.ED25519.verify_all(bytes(32), [bytes(64)], b"")
+    mixed = ecc.KeyRing([ecc.Key.generate(ecc.P256), key])
+    with pytest.raises(ValueError, match="needs policy='zip215'"):
+        mixed.verify_all([bytes(64)] * 3, b"", [0, 1, 2])
+    assert not mixed.verify_all([bytes(64)] * 2, b"", [0, 2])
+    for nonces in (7, bytes(31) + b"\7"):
+        with pytest.raises(ValueError, match="^nonces: each item needs its own"):
+            ecc.P256.sign(5, [b"a", b"b"], nonces=nonces)
+    ecc.SECP256K1.sign(5, [b"a", b"b"], scheme="bip340", nonces=7)  # auxiliary randomness may repeat
 
 
 def test_operands_have_their_names() -> None:
