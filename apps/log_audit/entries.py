@@ -13,14 +13,25 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric import rsa as peer_rsa
 
 from manymod import ecc, rsa
 
-__all__ = ["MAX_MESSAGE", "MAX_SIGNATURE", "Entry", "LogError", "SigningKeys", "encode_entry", "read_entries"]
+__all__ = [
+    "MAX_KEYS",
+    "MAX_MESSAGE",
+    "MAX_SIGNATURE",
+    "Entry",
+    "LogError",
+    "SigningKeys",
+    "encode_entry",
+    "read_entries",
+]
 
+MAX_KEYS = 1 << 16
 MAX_SIGNATURE = 2048  # bytes: that of RSA-16384
 MAX_MESSAGE = 1 << 20
 _HEADER = struct.Struct(">HHI")
@@ -73,6 +84,17 @@ def read_entries(log: BinaryIO) -> Iterator[Entry]:
         index += 1
 
 
+def _loaded(number: int, block: bytes) -> peer_rsa.RSAPublicKey | ec.EllipticCurvePublicKey:
+    """The key of a block of PEM."""
+    try:
+        key = serialization.load_pem_public_key(block)
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise ValueError(f"key {number}: {error}") from None
+    if not isinstance(key, (peer_rsa.RSAPublicKey, ec.EllipticCurvePublicKey)):
+        raise ValueError(f"key {number} is neither of RSA nor of ECDSA")
+    return key
+
+
 class SigningKeys:
     """The public keys of a log's signers, RSA and elliptic curves mixed; entries name them by their number.
 
@@ -105,13 +127,12 @@ class SigningKeys:
         """Of the blocks of a PEM file, in their order.
 
         Raises:
-            ValueError: if there is none, or one is damaged or of another algorithm.
+            ValueError: if there is none, or one is damaged or of another algorithm: without it, entries would
+                name other keys than they do.
         """
-        keys = [serialization.load_pem_public_key(block) for block in _PEM.findall(data)]
-        for number, key in enumerate(keys):
-            if not isinstance(key, (peer_rsa.RSAPublicKey, ec.EllipticCurvePublicKey)):
-                raise ValueError(f"key {number} is neither of RSA nor of ECDSA")
-        return cls([k for k in keys if isinstance(k, (peer_rsa.RSAPublicKey, ec.EllipticCurvePublicKey))])
+        if b"-----" in _PEM.sub(b"", data):
+            raise ValueError("a block of PEM is no public key, or its first or last line is damaged")
+        return cls([_loaded(number, block) for number, block in enumerate(_PEM.findall(data))])
 
     def to_pem(self) -> bytes:
         """A PEM file of the keys."""
