@@ -56,6 +56,8 @@ class Rows:
 
     #: Whether the integers are secret, so that runs must not depend on the widths of single ones.
     secret = False
+    #: The copy of the caller's array that holds the rows one after the other, None if the array itself does.
+    copy: NDArray[Any] | None = None
 
     def __init__(
         self, flat: Operand, count: int | None, terms: int, lengths: list[int] | None = None
@@ -69,6 +71,11 @@ class Rows:
     def length(self, row: int) -> int:
         """Integers in a row as it was given."""
         return self.terms if self._lengths is None else self._lengths[row]
+
+    @property
+    def ragged(self) -> bool:
+        """Whether rows may have had different lengths as they were given."""
+        return self._lengths is not None
 
     def varied(self) -> NDArray[np.uint32] | None:
         """Limbs that each integer needs, where read() can convert to fewer; measured once."""
@@ -133,8 +140,11 @@ def _read_rows(name: str, value: Any, filler: int) -> Rows:
         return Rows(flat, None, flat.count)
     if isinstance(value, np.ndarray):
         count, terms = value.shape[:2]
-        objects = value if value.ndim == 2 else ()
-        return Rows(_flattened(name, value.reshape(count * terms, *value.shape[2:]), objects), count, terms)
+        integers = value.reshape(count * terms, *value.shape[2:])
+        stacked = Rows(_flattened(name, integers, value if value.ndim == 2 else ()), count, terms)
+        if not np.may_share_memory(integers, value):
+            stacked.copy = integers
+        return stacked
     rows = [_row(name, i, row) for i, row in enumerate(value)]
     lengths = [len(row) for row in rows]
     terms = max(lengths)
@@ -167,7 +177,8 @@ def _common_count(names: Sequence[str], operands: Sequence[Rows]) -> int | None:
     if first.count is not None and last.count is not None and first.count != last.count:
         raise ValueError(f"lengths differ: {names[0]} has {first.count} rows, {names[-1]} has {last.count}")
     count = last.count if first.count is None else first.count
-    for i in range(1 if count is None else count):
+    rows = 1 if count is None else count
+    for i in range(rows if first.ragged or last.ragged else min(rows, 1)):
         if first.length(i) != last.length(i):
             where = "" if count is None else f" in row {i}"
             raise ValueError(
@@ -372,6 +383,9 @@ class TermCall:
                 start = stop
         finally:
             self._wipe(serving_all)
+            for rows in self.operands:
+                if self.secret and rows.copy is not None:
+                    rows.copy.fill(0)
         self._finish(count)
         result = answer.finish(None)
         if errors == "status":

@@ -47,6 +47,34 @@ def test_row_of_zeros() -> None:
     assert (ecc.P256.points(np.zeros((1, 65), np.uint8)) == 0).all()
 
 
+def test_copies_of_secrets_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of arrays whose rows are not contiguous."""
+    copies: list[np.ndarray[Any, Any]] = []
+    contiguous = np.ascontiguousarray
+
+    def copied(array: Any) -> Any:
+        copies.append(contiguous(array))
+        return copies[-1]
+
+    secrets = np.array([[index] * 32 for index in (1, 2, 3)], np.uint8)
+    wide = np.repeat(secrets, 2, axis=1)[:, ::2]
+    monkeypatch.setattr(np, "ascontiguousarray", copied)
+    assert (ecc.P256.public_keys(wide) == ecc.P256.public_keys(secrets)).all()
+    assert (
+        ecc.P256.sign(wide, secrets, nonces=wide) == ecc.P256.sign(secrets, secrets, nonces=secrets)
+    ).all()
+    assert (wide == secrets).all()
+    assert len(copies) == 3
+    assert not any(copy.any() for copy in copies)
+
+
+def test_matrices_are_arrays() -> None:
+    points = np.array([list(key) for key in ecc.P256.public_keys([1, 2, 3])], np.uint8).view(np.matrix)
+    points[1] = 0
+    assert ecc.P256.points(points)[1].tolist() == [0] * 65
+    assert type(ecc.P256.points(points)) is np.ndarray
+
+
 def test_edwards_curves_without_keys() -> None:
     curve = ecc.Curve(
         p=EDWARDS.p,

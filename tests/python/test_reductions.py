@@ -146,6 +146,32 @@ def test_a_row_for_all_items_serves_every_run(secret: bool, monkeypatch: pytest.
         assert dotmod(rows, shared, n, secret=secret) == dotmod(shared, rows, n, secret=secret) == wanted
 
 
+def test_copies_of_secret_rows_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[manymod._terms.Rows] = []
+
+    def reading(*arguments: Any) -> manymod._terms.Rows:
+        read.append(_read_rows(*arguments))
+        return read[-1]
+
+    _read_rows = manymod._terms._read_rows
+    monkeypatch.setattr(manymod._terms, "_read_rows", reading)
+    for whole in (np.arange(60, dtype=np.uint64), np.arange(60, dtype=np.uint8)):
+        rows = whole.reshape(5, 6, 2)[::-1]
+        assert dotmod(rows[:, ::2], rows[:, 1::2], 10007, secret=True).any()
+        assert np.array_equal(whole, np.arange(60))
+    copies = [rows.copy for rows in read]
+    assert all(copy is not None and not copy.any() for copy in copies)
+    assert summod(whole.reshape(5, 6, 2), 10007, secret=True).any()
+    assert read[-1].copy is None
+
+
+def test_shapes_without_integers() -> None:
+    """Rows of one length are not compared one by one: of these there are more than there is time."""
+    assert summod(np.zeros((0, 2**50, 1), np.uint64), 7).shape == (0, 1)
+    with pytest.raises(MemoryError):
+        summod(np.zeros((2**50, 0, 1), np.uint64), 7)
+
+
 def test_rows_of_every_sequence() -> None:
     assert summod([range(3), [5]], 7) == summod([[5], range(3)], 7)[::-1] == [3, 5]
     assert summod([np.array(3), np.array(9)], 7) == 5  # arrays without dimensions are integers
@@ -155,6 +181,8 @@ def test_what_is_no_integer_is_named() -> None:
     for rows in ([[1, 2], [3, None]], np.array([[1, 2], [3, None]], object)):
         with pytest.raises(TypeError, match="x: row 1, term 1 is not an integer: NoneType"):
             summod(rows, 7)
+    with pytest.raises(TypeError, match=r"x: .*timedelta64.* cannot be interpreted as an integer"):
+        fmamod(np.timedelta64(5), 1, 1, 7)
     with pytest.raises(TypeError, match="x: row 1 is not a sequence of integers: ndarray"):
         summod([[1], np.array(3)], 7)
 

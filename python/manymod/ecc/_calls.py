@@ -129,6 +129,9 @@ class CurveCalls:
         finally:
             if secret and source.kind is not Kind.ROWS:
                 batch.rows.fill(0)  # the answer is a copy
+            for word in _SECRETS & given.keys():
+                if given[word].copied:
+                    given[word].block.fill(0)
         if secret and some_bad and errors == "raise":
             result = None  # exceptions are logged and pickled, and tracebacks hold this frame
         return answer_or_error(name, result, batch.status, null, errors, scalar=count is None)
