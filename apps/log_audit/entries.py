@@ -64,6 +64,14 @@ def encode_entry(key: int, signature: bytes, message: bytes) -> bytes:
     return _HEADER.pack(key, len(signature), len(message)) + signature + message
 
 
+def _read(log: BinaryIO, size: int) -> bytes:
+    """`size` bytes, fewer at the end alone: raw streams return what they have."""
+    data = log.read(size)
+    while 0 < len(data) < size and (more := log.read(size - len(data))):
+        data += more
+    return data
+
+
 def read_entries(log: BinaryIO) -> Iterator[Entry]:
     """The entries of a stream, one at a time.
 
@@ -71,13 +79,13 @@ def read_entries(log: BinaryIO) -> Iterator[Entry]:
         LogError: if it ends within an entry, or an entry is longer than one may be.
     """
     index = 0
-    while header := log.read(_HEADER.size):
+    while header := _read(log, _HEADER.size):
         if len(header) < _HEADER.size:
             raise LogError(index, "the log ends within its header")
         key, signature_size, message_size = _HEADER.unpack(header)
         if signature_size > MAX_SIGNATURE or message_size > MAX_MESSAGE:
             raise LogError(index, f"{signature_size} bytes of signature and {message_size} of message")
-        body = log.read(signature_size + message_size)
+        body = _read(log, signature_size + message_size)
         if len(body) < signature_size + message_size:
             raise LogError(index, "the log ends within it")
         yield Entry(key, body[:signature_size], body[signature_size:], header + body)

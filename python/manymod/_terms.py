@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._answers import answer_for
+from manymod._answers import answer_for, check_apart
 from manymod._device import ROW_BITS, DeviceRows, check_one_device, device_operand, is_on_device, on_host
 from manymod._operand_kinds import Batch, Kind, Operand
 from manymod._operands import broadcast_row, operand
@@ -368,6 +368,7 @@ class TermCall:
         source = next(rows.flat for rows in self.operands if rows.count is not None)
         first = source.products(count) if isinstance(source, DeviceRows) else _RowKind(source, count)
         flats = [rows.flat for rows in self.operands]
+        check_apart(out, [*flats, self.modulus])
         answer = answer_for(count, [first, *flats, self.modulus], self.modulus, out)
         signed = self.modulus.signed and not answer.without_signs
         status = np.empty(count, np.uint8)

@@ -187,6 +187,16 @@ def test_what_is_no_integer_is_named() -> None:
         summod([[1], np.array(3)], 7)
 
 
+@pytest.mark.parametrize("dtype", [np.uint64, np.uint8])
+def test_out_is_no_operand(dtype: Any) -> None:
+    moduli, rows = np.array([[7], [9]], dtype), np.ones((2, 3, 1), dtype)
+    with pytest.raises(ValueError, match="^out overlaps an operand$"):
+        summod(rows, moduli, out=moduli)
+    with pytest.raises(ValueError, match="^out overlaps an operand$"):
+        summod(rows[:, :1], 7, out=rows[:, 0])
+    assert moduli.tolist() == [[7], [9]]
+
+
 def test_columns_are_not_matched_by_their_labels() -> None:
     x, y = pd.Series([1, 2]), pd.Series([1, 2], index=[1, 0])
     assert dotmod(x, x, 7) == 5

@@ -125,6 +125,18 @@ def test_a_stream_that_is_no_log_from_some_entry_on(log: Log) -> None:
     assert audited(largest, keys)[0].bad == 1
 
 
+def test_streams_that_return_what_they_have(log: Log) -> None:
+    """As pipes and sockets do without a buffer."""
+
+    class Slow(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            return super().read(min(7, size or 0))
+
+    assert list(read_entries(Slow(log[0]))) == list(read_entries(io.BytesIO(log[0])))
+    with pytest.raises(LogError, match="entry 0: the log ends within it"):
+        list(read_entries(Slow(log[0][:20])))
+
+
 def test_damage_anywhere_is_found(log: Log) -> None:
     """A bit that is flipped, or an end, anywhere: a bad entry or a LogError, and another root."""
     data, keys, _, head = log
