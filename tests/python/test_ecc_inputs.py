@@ -118,6 +118,25 @@ def test_messages_of_mistakes() -> None:
     ecc.SECP256K1.sign(5, [b"a", b"b"], scheme="bip340", nonces=7)  # auxiliary randomness may repeat
 
 
+@pytest.mark.parametrize(
+    ("scheme", "options", "said"),
+    [
+        ("ecdsa", {"context": b"x"}, "context is an option of eddsa, sm2, not of ecdsa"),
+        ("sm2", {"low_s": True}, "low_s is an option of ecdsa, not of sm2"),
+        ("eddsa", {"encoding": "der"}, "encoding is an option of ecdsa, sm2, not of eddsa"),
+        ("eddsa", {"nonces": "hedged"}, "nonces is an option of ecdsa, sm2, bip340, not of eddsa"),
+        ("eddsa", {"algorithm": ecc.Prehashed("sha512")}, "P-256 has no EdDSA"),
+        ("ecdsa", {"policy": "strict"}, "policy is an option of eddsa, not of ecdsa"),
+        ("bip340", {"policy": "zip215"}, "policy is an option of eddsa, not of bip340"),
+    ],
+)
+def test_options_of_other_schemes(scheme: Any, options: dict[str, Any], said: str) -> None:
+    call = ecc.P256.verify if "policy" in options else ecc.P256.sign
+    arguments = (b"",) * (3 if "policy" in options else 2)
+    with pytest.raises(ValueError, match=said):
+        call(*arguments, scheme=scheme, **options)
+
+
 def test_operands_have_their_names() -> None:
     """Errors name arguments, not what the library has in their place."""
     with pytest.raises(TypeError, match="public_keys: item 0"):
