@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives import serialization
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from blind_rsa.encoding import VARIANTS
 from blind_rsa.parties import Blinding, Client, SignatureError, Signer
 from command_line import add_bench, run_command
+from json_fields import read_fields
 from manymod import IntArray, ItemValueError, rsa
 
 
@@ -84,17 +86,22 @@ def _sign(arguments: argparse.Namespace) -> None:
 
 def _finalize(arguments: argparse.Namespace) -> None:
     client = _client(arguments)
-    kept = json.loads(arguments.state.read_text(encoding="utf-8"))
-    prepared = [bytes.fromhex(message) for message in kept["prepared"]]
-    inverses = IntArray.from_ints(
-        [int(inverse, 16) for inverse in kept["inverses"]], bits=client.key.key_size
-    )
+
+    def kept(fields: Any) -> Blinding:
+        prepared = [bytes.fromhex(message) for message in fields["prepared"]]
+        inverses = [int(inverse, 16) for inverse in fields["inverses"]]
+        if len(prepared) != len(inverses):
+            raise ValueError
+        return Blinding(prepared, IntArray.from_ints(inverses, bits=client.key.key_size))
+
+    what = f"what blind kept for this key: {arguments.state}"
+    blinding = read_fields(arguments.state.read_text(encoding="utf-8"), what, kept)
     try:
-        signatures = client.finalize(Blinding(prepared, inverses), _rows(sys.stdin, client.key.modulus_bytes))
+        signatures = client.finalize(blinding, _rows(sys.stdin, client.key.modulus_bytes))
     except SignatureError as error:
         lines = ", ".join(str(item + 1) for item in error.indices[:8])
         raise SystemExit(f"wrong blind signatures: lines {lines}") from None
-    for message, signature in zip(prepared, signatures, strict=True):
+    for message, signature in zip(blinding.prepared, signatures, strict=True):
         print(message.hex(), signature.tobytes().hex())
 
 
@@ -150,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command: of `argv`, or of the process."""
-    run_command(_parser(), argv, (OSError, ValueError, KeyError))
+    run_command(_parser(), argv, (OSError, ValueError))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,8 @@ class Client:
     """
 
     def __init__(self, key: rsa.PublicKey, variant: Variant = _DEFAULT) -> None:
+        if not isinstance(key, rsa.PublicKey):
+            raise TypeError(f"the client needs the signer's public key, not a {type(key).__name__}")
         self.key = key
         self.variant = variant
         self._product = Plan("mulmod", modulus=key.n, secret=True)
@@ -139,6 +141,8 @@ class Signer:
     """
 
     def __init__(self, key: rsa.PrivateKey) -> None:
+        if not isinstance(key, rsa.PrivateKey):
+            raise TypeError(f"the signer needs its private key, not a {type(key).__name__}")
         self._key = key
 
     def blind_sign(self, blinded: Rows) -> Rows:

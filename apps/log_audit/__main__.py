@@ -9,9 +9,10 @@ import random
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from command_line import add_bench, run_command
+from json_fields import read_fields
 from log_audit.audit import audit
 from log_audit.entries import SigningKeys, read_entries
 from log_audit.generation import generate
@@ -71,12 +72,13 @@ def _prove(arguments: argparse.Namespace) -> None:
 
 def _check(arguments: argparse.Namespace) -> None:
     head, signed = _head(arguments.folder)
-    try:
-        fields = json.loads(arguments.proof.read_text(encoding="utf-8"))
-        index, entry = int(fields["index"]), bytes.fromhex(fields["entry"])
+
+    def read(fields: Any) -> tuple[int, bytes, list[bytes]]:
         path = [bytes.fromhex(node) for node in fields["path"]]
-    except (KeyError, TypeError, ValueError):
-        raise SystemExit(f"{arguments.proof}: not a proof") from None
+        return int(fields["index"]), bytes.fromhex(fields["entry"]), path
+
+    text = arguments.proof.read_text(encoding="utf-8")
+    index, entry, path = read_fields(text, f"a proof: {arguments.proof}", read)
     included = verify_inclusion(leaf_hash(entry), index, head.size, path, head.root)
     print(
         f"entry {index}: {'' if included else 'not '}in the tree, signature {'' if signed else 'not '}valid"

@@ -90,7 +90,10 @@ def audit(log: BinaryIO, keys: SigningKeys, on_bad: OnBad, batch: int = 8192, ah
 
     Raises:
         LogError: naming the entry from which on the stream is no log; those before it were reported.
+        ValueError: if `batch` is less than 1, or `ahead` than 0.
     """
+    if batch < 1 or ahead < 0:
+        raise ValueError(f"batch must be at least 1 and ahead at least 0, not {batch} and {ahead}")
     tree = MerkleTree()
     pending: deque[_Pending] = deque()
     bad = 0

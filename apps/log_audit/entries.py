@@ -13,14 +13,25 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric import rsa as peer_rsa
 
 from manymod import ecc, rsa
 
-__all__ = ["MAX_MESSAGE", "MAX_SIGNATURE", "Entry", "LogError", "SigningKeys", "encode_entry", "read_entries"]
+__all__ = [
+    "MAX_KEYS",
+    "MAX_MESSAGE",
+    "MAX_SIGNATURE",
+    "Entry",
+    "LogError",
+    "SigningKeys",
+    "encode_entry",
+    "read_entries",
+]
 
+MAX_KEYS = 1 << 16
 MAX_SIGNATURE = 2048  # bytes: that of RSA-16384
 MAX_MESSAGE = 1 << 20
 _HEADER = struct.Struct(">HHI")
@@ -53,6 +64,14 @@ def encode_entry(key: int, signature: bytes, message: bytes) -> bytes:
     return _HEADER.pack(key, len(signature), len(message)) + signature + message
 
 
+def _read(log: BinaryIO, size: int) -> bytes:
+    """`size` bytes, fewer at the end alone: raw streams return what they have."""
+    data = log.read(size)
+    while 0 < len(data) < size and (more := log.read(size - len(data))):
+        data += more
+    return data
+
+
 def read_entries(log: BinaryIO) -> Iterator[Entry]:
     """The entries of a stream, one at a time.
 
@@ -60,17 +79,28 @@ def read_entries(log: BinaryIO) -> Iterator[Entry]:
         LogError: if it ends within an entry, or an entry is longer than one may be.
     """
     index = 0
-    while header := log.read(_HEADER.size):
+    while header := _read(log, _HEADER.size):
         if len(header) < _HEADER.size:
             raise LogError(index, "the log ends within its header")
         key, signature_size, message_size = _HEADER.unpack(header)
         if signature_size > MAX_SIGNATURE or message_size > MAX_MESSAGE:
             raise LogError(index, f"{signature_size} bytes of signature and {message_size} of message")
-        body = log.read(signature_size + message_size)
+        body = _read(log, signature_size + message_size)
         if len(body) < signature_size + message_size:
             raise LogError(index, "the log ends within it")
         yield Entry(key, body[:signature_size], body[signature_size:], header + body)
         index += 1
+
+
+def _loaded(number: int, block: bytes) -> peer_rsa.RSAPublicKey | ec.EllipticCurvePublicKey:
+    """The key of a block of PEM."""
+    try:
+        key = serialization.load_pem_public_key(block)
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise ValueError(f"key {number}: {error}") from None
+    if not isinstance(key, (peer_rsa.RSAPublicKey, ec.EllipticCurvePublicKey)):
+        raise ValueError(f"key {number} is neither of RSA nor of ECDSA")
+    return key
 
 
 class SigningKeys:
@@ -105,13 +135,12 @@ class SigningKeys:
         """Of the blocks of a PEM file, in their order.
 
         Raises:
-            ValueError: if there is none, or one is damaged or of another algorithm.
+            ValueError: if there is none, or one is damaged or of another algorithm: without it, entries would
+                name other keys than they do.
         """
-        keys = [serialization.load_pem_public_key(block) for block in _PEM.findall(data)]
-        for number, key in enumerate(keys):
-            if not isinstance(key, (peer_rsa.RSAPublicKey, ec.EllipticCurvePublicKey)):
-                raise ValueError(f"key {number} is neither of RSA nor of ECDSA")
-        return cls([k for k in keys if isinstance(k, (peer_rsa.RSAPublicKey, ec.EllipticCurvePublicKey))])
+        if b"-----" in _PEM.sub(b"", data):
+            raise ValueError("a block of PEM is no public key, or its first or last line is damaged")
+        return cls([_loaded(number, block) for number, block in enumerate(_PEM.findall(data))])
 
     def to_pem(self) -> bytes:
         """A PEM file of the keys."""

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 
-from log_audit.entries import SigningKeys, encode_entry
+from log_audit.entries import MAX_KEYS, SigningKeys, encode_entry
 from log_audit.head import TreeHead, sign_head
 from log_audit.merkle import MerkleTree, leaf_hash
 from manymod import ecc, rsa
@@ -63,15 +63,17 @@ def generate(
     Args:
         log: a stream that is written to.
         entries: how many, 0 or more.
-        keys: signers, an even number, half of them of RSA.
+        keys: signers, an even number of up to 65536, half of them of RSA.
         damaged: entries whose message differs from what was signed.
         seed: of the choice of keys.
 
     Returns:
         The signers' keys, the log's key and the tree head that it signed.
     """
-    if keys < 2 or keys % 2:
-        raise ValueError(f"keys must be an even number, 2 or more, not {keys}")
+    if not 2 <= keys <= MAX_KEYS or keys % 2:
+        raise ValueError(f"keys must be an even number, 2 to {MAX_KEYS}, not {keys}")
+    if entries < 0:
+        raise ValueError(f"entries must be 0 or more, not {entries}")
     signers, log_key = _Signers(keys), ec.generate_private_key(ec.SECP256R1())
     rng, tree = random.Random(seed), MerkleTree()  # noqa: S311 - nothing secret
     for first in range(0, entries, _BATCH):

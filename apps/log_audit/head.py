@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass
+from typing import Any
 
+from json_fields import read_fields
 from manymod import ecc
 
 __all__ = ["TreeHead", "sign_head", "verify_head"]
@@ -50,19 +52,25 @@ class TreeHead:
         Raises:
             ValueError: if it is none.
         """
-        try:
-            fields = json.loads(text)
+
+        def read(fields: Any) -> TreeHead:
             root, signature = bytes.fromhex(fields["root"]), bytes.fromhex(fields["signature"])
             head = cls(int(fields["size"]), int(fields["timestamp"]), root, signature)
             head.signed_bytes()
-        except (KeyError, TypeError, ValueError, struct.error):
-            raise ValueError("not a tree head") from None
-        return head
+            return head
+
+        return read_fields(text, "a tree head", read)
 
     def signed_bytes(self) -> bytes:
-        """What the log signs."""
+        """What the log signs.
+
+        Raises:
+            ValueError: if a number does not fit into 64 bits, or the root has not 32 bytes.
+        """
         if len(self.root) != 32:
             raise ValueError("a root has 32 bytes")
+        if not (0 <= self.size < 1 << 64 and 0 <= self.timestamp < 1 << 64):
+            raise ValueError("size and timestamp have 64 bits")
         return _SIGNED.pack(_VERSION_1, _TREE_HASH, self.timestamp, self.size, self.root)
 
 

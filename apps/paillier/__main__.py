@@ -9,8 +9,10 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from command_line import add_bench, run_command
+from json_fields import read_fields
 from paillier.keys import PrivateKey
 from paillier.public import CiphertextError, PublicKey
 
@@ -18,14 +20,18 @@ _BATCH = 4096  # lines that are in memory at a time
 
 
 def _read_public(path: Path) -> PublicKey:
-    numbers = json.loads(path.read_text(encoding="utf-8"))
-    randomiser = numbers.get("randomiser")
-    return PublicKey(int(numbers["n"], 16), None if randomiser is None else int(randomiser, 16))
+    def numbers(fields: Any) -> tuple[int, int | None]:
+        randomiser = fields.get("randomiser")
+        return int(fields["n"], 16), None if randomiser is None else int(randomiser, 16)
+
+    return PublicKey(*read_fields(path.read_text(encoding="utf-8"), f"a public key: {path}", numbers))
 
 
 def _read_private(path: Path) -> PrivateKey:
-    numbers = json.loads(path.read_text(encoding="utf-8"))
-    return PrivateKey(int(numbers["p"], 16), int(numbers["q"], 16))
+    def numbers(fields: Any) -> tuple[int, int]:
+        return int(fields["p"], 16), int(fields["q"], 16)
+
+    return PrivateKey(*read_fields(path.read_text(encoding="utf-8"), f"a private key: {path}", numbers))
 
 
 def _write_json(path: Path, numbers: dict[str, str], mode: int) -> None:
@@ -142,7 +148,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command: of `argv`, or of the process."""
-    run_command(_parser(), argv, (OSError, ValueError, KeyError))
+    run_command(_parser(), argv, (OSError, ValueError))
 
 
 if __name__ == "__main__":

@@ -65,8 +65,8 @@ class PrivateKey:
     """
 
     def __init__(self, p: int, q: int, randomiser: int | None = None) -> None:
-        if p == q or p % 2 == 0 or q % 2 == 0 or p.bit_length() != q.bit_length():
-            raise ValueError("p and q must be odd, of the same length, and differ")
+        if min(p, q) < 0 or p == q or p % 2 == 0 or q % 2 == 0 or p.bit_length() != q.bit_length():
+            raise ValueError("p and q must be positive, odd, of the same length, and differ")
         n = p * q
         if math.gcd(n, (p - 1) * (q - 1)) != 1:
             raise ValueError("n must have no factor in common with (p - 1) (q - 1)")
@@ -91,7 +91,12 @@ class PrivateKey:
         p = q = 3 mod 4 and gcd(p - 1, q - 1) = 2, so that h = -x^2 for a random x generates, but for a
         negligible fraction of x, all numbers of Jacobi symbol 1 (Damgård, Jurik, Nielsen 2010, section 4.2).
         The primes are those of OpenSSL's RSA keys, for this package does not generate primes.
+
+        Raises:
+            ValueError: if `bits` is odd or less than 1024.
         """
+        if bits < 1024 or bits % 2:
+            raise ValueError(f"bits must be even and at least 1024, not {bits}")
         while True:
             p, q = _blum_prime(bits), _blum_prime(bits)
             if p != q and math.gcd(p - 1, q - 1) == 2 and math.gcd(p * q, (p - 1) * (q - 1)) == 1:

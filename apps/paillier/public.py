@@ -8,6 +8,7 @@ electronic voting", 2010, section 4.2 (powers of one randomiser).
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Sequence
 
@@ -62,7 +63,7 @@ class PublicKey:
     """
 
     def __init__(self, n: int, randomiser: int | None = None) -> None:
-        if n % 2 == 0 or n.bit_length() < 512:
+        if n % 2 == 0 or n < 1 << 511:
             raise ValueError("n must be odd and have at least 512 bits")
         self.n = n
         self.square = n * n
@@ -73,8 +74,8 @@ class PublicKey:
         self._power = Plan("powmod", modulus=self.square, secret=True)
         self._comb: FixedBase | None = None
         if randomiser is not None:
-            if not 1 < randomiser < self.square:
-                raise ValueError("the randomiser must be in 2 .. n^2 - 1")
+            if not 1 < randomiser < self.square or math.gcd(randomiser, n) != 1:
+                raise ValueError("the randomiser must be in 2 .. n^2 - 1 and coprime to n")
             bits = 8 * ((self.bits + 15) // 16)
             self._comb = FixedBase(randomiser, self.square, exponent_bits=bits, secret=True)
 
@@ -83,11 +84,13 @@ class PublicKey:
 
         Raises:
             OverflowError: if a value is not in -n/2 .. n/2; it names the item.
+            TypeError: if it is no integer; it names the item.
         """
-        for item, value in enumerate(values):
+        numbers = IntArray.from_ints(values).to_ints()  # those of numpy would overflow
+        for item, value in enumerate(numbers):
             if not -self.n < 2 * value < self.n:
                 raise OverflowError(f"item {item} is not between -n/2 and n/2")
-        return IntArray.from_ints([value % self.n for value in values], bits=self.bits)
+        return IntArray.from_ints([value % self.n for value in numbers], bits=self.bits)
 
     def numbers(self, messages: IntArray) -> list[int]:
         """Messages as integers between -n/2 and n/2."""

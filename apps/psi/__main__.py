@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from command_line import add_bench, run_command
-from psi.groups import GROUPS, ElementError
+from psi.groups import GROUPS
 from psi.parties import Client, ProtocolError, Server
 
 
@@ -19,7 +19,7 @@ def _items(path: Path) -> list[bytes]:
 
 def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
-    if not colon or not port.isdigit():
+    if not colon or not port.isdecimal() or int(port) >= 1 << 16:
         raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
     return host.strip("[]"), int(port)
 
@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command: of `argv`, or of the process."""
-    run_command(_parser(), argv, (OSError, ProtocolError, ElementError))
+    run_command(_parser(), argv, (OSError, ValueError, ProtocolError))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ import socket
 import struct
 from enum import IntEnum
 
-__all__ = ["MAX_PAYLOAD", "Channel", "Kind", "ProtocolError"]
+__all__ = ["MAX_PAYLOAD", "MAX_TIMEOUT", "Channel", "Kind", "ProtocolError"]
 
 MAX_PAYLOAD = 1 << 20
+MAX_TIMEOUT = 2_000_000  # seconds; sockets count milliseconds in 31 bits
 _HEADER = struct.Struct(">BI")
 
 

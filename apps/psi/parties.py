@@ -26,7 +26,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from psi.frames import MAX_PAYLOAD, Channel, Kind, ProtocolError
+from psi.frames import MAX_PAYLOAD, MAX_TIMEOUT, Channel, Kind, ProtocolError
 from psi.groups import GROUPS, ElementError, Elements, Group
 
 __all__ = ["Client", "Intersection", "ProtocolError", "Server", "connect_pair"]
@@ -70,15 +70,27 @@ def _rows(elements: Elements) -> list[bytes]:
     return [data[start : start + width] for start in range(0, len(data), width)]
 
 
+def _checked(items: Iterable[bytes]) -> list[bytes]:
+    listed = list(items)
+    for number, item in enumerate(listed):
+        if not isinstance(item, bytes):
+            raise TypeError(f"item {number} is not bytes: {type(item).__name__}")
+    return listed
+
+
 class _Party:
     """What both do.
 
     Args:
         group: ``"p256"`` or ``"ffdhe2048"``.
-        items: the set; duplicates count once.
+        items: the set, of bytes objects; duplicates count once.
         size_only: whether the client learns the size of the intersection alone; both must agree.
         max_items: how many items of the peer are accepted.
-        timeout: seconds of silence after which the peer has gone.
+        timeout: seconds of silence after which the peer has gone, more than 0 and at most 2,000,000.
+
+    Raises:
+        ValueError: if there is no such group, or a number is out of range.
+        TypeError: naming an item that is not bytes.
     """
 
     def __init__(
@@ -92,9 +104,11 @@ class _Party:
     ) -> None:
         if group not in GROUPS:
             raise ValueError(f"group must be one of {', '.join(GROUPS)}, not {group!r}")
+        if not 0 < timeout <= MAX_TIMEOUT:
+            raise ValueError(f"timeout must be more than 0 and at most {MAX_TIMEOUT} seconds, not {timeout}")
         self._name = group
         self._group: Group = GROUPS[group]()
-        self._items = list(dict.fromkeys(items))
+        self._items = list(dict.fromkeys(_checked(items)))
         self._size_only = size_only
         self._max_items = max_items
         self._timeout = timeout
@@ -173,7 +187,8 @@ class Client(_Party):
 
         Raises:
             ProtocolError: if the server breaks the protocol, disagrees or goes.
-            ElementError: if it sends what is no element of the group, by its index in the list concerned.
+            ElementError: if it answers with what is no element of the group, by its index. What is none in
+                the server's own list, whose encodings are compared and not used otherwise, is in no set.
         """
         with self._session(connection) as channel:
             return self._run(channel)

@@ -19,7 +19,7 @@ from manymod._device_answer import DeviceAnswer
 from manymod._operand_kinds import Kind, Operand, twos_complement
 from manymod.intarray import IntArray, Limbs, Signs
 
-__all__ = ["answer_for"]
+__all__ = ["answer_for", "check_apart"]
 
 
 def _to_objects(limbs: Limbs, signs: Signs | None, mpz: bool) -> list[Any]:
@@ -235,6 +235,13 @@ def _check_overlap(out: NDArray[Any], inputs: Sequence[Any]) -> None:
         start, out_start = (a.__array_interface__["data"][0] for a in (array, out))
         if start != out_start or array.strides != out.strides or array.shape != out.shape:
             raise ValueError("out overlaps an operand without being exactly the same array")
+
+
+def check_apart(out: Any, operands: Sequence[Operand]) -> None:
+    """Raise ValueError if `out` overlaps an operand, also if it is one."""
+    into = out.limbs if isinstance(out, IntArray) else out
+    if isinstance(into, np.ndarray) and any(np.may_share_memory(into, a) for a in _input_arrays(operands)):
+        raise ValueError("out overlaps an operand")
 
 
 def _input_arrays(operands: Sequence[Operand]) -> list[Any]:

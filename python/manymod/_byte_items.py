@@ -65,6 +65,8 @@ class Items:
     wrap: Callable[[Any], Any] | None = None
     #: The index of a pandas Series, None for anything else.
     labels: Any = None
+    #: Whether `block` is a copy of the caller's array, which is zeroed after use where it is secret.
+    copied: bool = False
 
     def take(self, rows: NDArray[np.intp]) -> Items:
         """These items alone."""
@@ -137,9 +139,10 @@ def _from_numpy(name: str, array: NDArray[Any]) -> Items:
         raise TypeError(f"{name}: {array.dtype} drops zero bytes at the end: make it with dtype=object")
     if array.ndim != 2 or array.dtype != np.uint8:
         raise TypeError(f"{name}: {array.dtype}{list(array.shape)} is not uint8[N, W]")
-    if array.shape[1] and (array.strides[1] != 1 or array.strides[0] < array.shape[1]):
-        array = np.ascontiguousarray(array)
-    return Items(Kind.ROWS, len(array), array)
+    rows = np.asarray(array)  # of subclasses, as numpy.matrix is one, the rows may be matrices too
+    if rows.shape[1] and (rows.strides[1] != 1 or rows.strides[0] < rows.shape[1]):
+        return Items(Kind.ROWS, len(rows), np.ascontiguousarray(rows), copied=True)
+    return Items(Kind.ROWS, len(rows), rows)
 
 
 def _unmasked(name: str, values: Sequence[Any]) -> tuple[Any, ...]:

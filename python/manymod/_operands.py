@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -102,7 +101,7 @@ def operand(name: str, value: Any) -> Operand:
     if isinstance(value, (list, tuple)):
         return Sequenced(name, value)
     if isinstance(value, (int, np.integer)):
-        return Scalar(name, operator.index(value))  # a subclass of int may have an __int__ of its own
+        return Scalar(name, index_of(name, value))  # a subclass of int may have an __int__ of its own
     if isinstance(value, np.bool_):
         return Scalar(name, int(value))
     array = _array_operand(name, value)

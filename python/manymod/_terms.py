@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._answers import answer_for
+from manymod._answers import answer_for, check_apart
 from manymod._device import ROW_BITS, DeviceRows, check_one_device, device_operand, is_on_device, on_host
 from manymod._operand_kinds import Batch, Kind, Operand
 from manymod._operands import broadcast_row, operand
 from manymod._run import RUN_BYTES, Progress, Watched
+from manymod._series import check_labels
 from manymod.errors import Status, _item_error
 from manymod.hardware import get_threads
 from manymod.intarray import IntArray, Limbs, Signs, refuse_mask
@@ -55,6 +56,8 @@ class Rows:
 
     #: Whether the integers are secret, so that runs must not depend on the widths of single ones.
     secret = False
+    #: The copy of the caller's array that holds the rows one after the other, None if the array itself does.
+    copy: NDArray[Any] | None = None
 
     def __init__(
         self, flat: Operand, count: int | None, terms: int, lengths: list[int] | None = None
@@ -68,6 +71,11 @@ class Rows:
     def length(self, row: int) -> int:
         """Integers in a row as it was given."""
         return self.terms if self._lengths is None else self._lengths[row]
+
+    @property
+    def ragged(self) -> bool:
+        """Whether rows may have had different lengths as they were given."""
+        return self._lengths is not None
 
     def varied(self) -> NDArray[np.uint32] | None:
         """Limbs that each integer needs, where read() can convert to fewer; measured once."""
@@ -93,21 +101,24 @@ class Rows:
 def _is_nested(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 3 or (value.ndim == 2 and value.dtype == object)
-    return (
-        isinstance(value, (list, tuple))
-        and len(value) > 0
-        and isinstance(value[0], (list, tuple, IntArray, np.ndarray))
-    )
+    return isinstance(value, (list, tuple)) and len(value) > 0 and _is_row(value[0])
+
+
+def _is_row(value: Any) -> bool:
+    """Whether it is a sequence in the place of a row; an array without dimensions is one integer."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, (Sequence, IntArray)) and not isinstance(value, (str, bytes, bytearray))
 
 
 def _row(name: str, i: int, row: Any) -> list[Any]:
-    if isinstance(row, (str, bytes, bytearray)) or not isinstance(row, (Sequence, IntArray, np.ndarray)):
+    if not _is_row(row):
         raise TypeError(f"{name}: row {i} is not a sequence of integers: {type(row).__name__}")
     refuse_mask(f"{name}: row {i}", row)
     return list(row)
 
 
-def _name_bad_term(name: str, rows: Sequence[Sequence[Any]]) -> None:
+def _name_bad_term(name: str, rows: Iterable[Iterable[Any]]) -> None:
     """Raise TypeError that names the row and the term of the first element that is no integer."""
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
@@ -129,17 +140,25 @@ def _read_rows(name: str, value: Any, filler: int) -> Rows:
         return Rows(flat, None, flat.count)
     if isinstance(value, np.ndarray):
         count, terms = value.shape[:2]
-        flat = operand(name, value.reshape(count * terms, *value.shape[2:]))
-        return Rows(flat, count, terms)
+        integers = value.reshape(count * terms, *value.shape[2:])
+        stacked = Rows(_flattened(name, integers, value if value.ndim == 2 else ()), count, terms)
+        if not np.may_share_memory(integers, value):
+            stacked.copy = integers
+        return stacked
     rows = [_row(name, i, row) for i, row in enumerate(value)]
     lengths = [len(row) for row in rows]
     terms = max(lengths)
+    filled = list(chain.from_iterable(row + [filler] * (terms - len(row)) for row in rows))
+    return Rows(_flattened(name, filled, rows), len(rows), terms, lengths)
+
+
+def _flattened(name: str, terms: Any, rows: Iterable[Iterable[Any]]) -> Operand:
+    """The operand of the terms of rows; a TypeError names the row and the term that is no integer."""
     try:
-        flat = operand(name, list(chain.from_iterable(row + [filler] * (terms - len(row)) for row in rows)))
+        return operand(name, terms)
     except TypeError:
         _name_bad_term(name, rows)
         raise
-    return Rows(flat, len(rows), terms, lengths)
 
 
 def _read_device_rows(name: str, value: Any) -> Rows:
@@ -158,7 +177,8 @@ def _common_count(names: Sequence[str], operands: Sequence[Rows]) -> int | None:
     if first.count is not None and last.count is not None and first.count != last.count:
         raise ValueError(f"lengths differ: {names[0]} has {first.count} rows, {names[-1]} has {last.count}")
     count = last.count if first.count is None else first.count
-    for i in range(1 if count is None else count):
+    rows = 1 if count is None else count
+    for i in range(rows if first.ragged or last.ragged else min(rows, 1)):
         if first.length(i) != last.length(i):
             where = "" if count is None else f" in row {i}"
             raise ValueError(
@@ -219,6 +239,7 @@ def run_terms(
         for name, value, filler in zip(operation.operands, values, operation.fillers, strict=True)
     ]
     count = _common_count(operation.operands, rows)
+    check_labels({name: row.flat.labels for name, row in zip(operation.operands, rows, strict=True)})
     modulus = operand("mod", mod)
     if any(item.null is not None for item in (*(row.flat for row in rows), modulus)):
         raise ValueError(f"{operation.name} does not take nulls")
@@ -347,26 +368,25 @@ class TermCall:
         source = next(rows.flat for rows in self.operands if rows.count is not None)
         first = source.products(count) if isinstance(source, DeviceRows) else _RowKind(source, count)
         flats = [rows.flat for rows in self.operands]
+        check_apart(out, [*flats, self.modulus])
         answer = answer_for(count, [first, *flats, self.modulus], self.modulus, out)
         signed = self.modulus.signed and not answer.without_signs
         status = np.empty(count, np.uint8)
         start = 0
         converted = (not self.modulus.direct) + (not answer.direct)
         fixed_bytes = 8 * self.modulus.width * converted
-        for stop in _ends_of_runs(self.operands, count, self.terms, fixed_bytes):
-            width = self.modulus.width
-            limbs, signs = answer.buffers(start, stop, width, signed)
-            batches = [rows.read_rows(start, stop) for rows in self.operands]
-            single = self.modulus.count is None
-            moduli, negative = self.modulus.rows(*((0, 1) if single else (start, stop)), width)
-            modulus = moduli, negative if signed else None
-            results = (limbs, signs, status[start:stop])
-            try:
-                self._run(stop - start, self.terms, batches, modulus, results, self.progress, start, count)
-            finally:
-                self._wipe(batches)
-            answer.store(start, stop, limbs, signs)
-            start = stop
+        serving_all = [rows.read_rows(0, count) if rows.count is None else None for rows in self.operands]
+        try:
+            for stop in _ends_of_runs(self.operands, count, self.terms, fixed_bytes):
+                results = (*answer.buffers(start, stop, self.modulus.width, signed), status[start:stop])
+                self._run_rows(start, stop, serving_all, results, count)
+                answer.store(start, stop, *results[:2])
+                start = stop
+        finally:
+            self._wipe(serving_all)
+            for rows in self.operands:
+                if self.secret and rows.copy is not None:
+                    rows.copy.fill(0)
         self._finish(count)
         result = answer.finish(None)
         if errors == "status":
@@ -374,6 +394,29 @@ class TermCall:
         if status.any():
             raise _item_error(self.operation.name, status != 0, status, result, scalar=False)
         return result
+
+    def _run_rows(
+        self,
+        start: int,
+        stop: int,
+        serving_all: Sequence[Batch | None],
+        results: tuple[Limbs, Signs | None, NDArray[np.uint8]],
+        total: int,
+    ) -> None:
+        """Compute items [start, stop); of an operand whose one row serves all items, that is given."""
+        own = [
+            rows.read_rows(start, stop) if shared is None else None
+            for rows, shared in zip(self.operands, serving_all, strict=True)
+        ]
+        pairs = zip(own, serving_all, strict=True)
+        batches = [batch for pair in pairs for batch in pair if batch is not None]
+        single = self.modulus.count is None
+        moduli, negative = self.modulus.rows(*((0, 1) if single else (start, stop)), self.modulus.width)
+        modulus = moduli, negative if results[1] is not None else None
+        try:
+            self._run(stop - start, self.terms, batches, modulus, results, self.progress, start, total)
+        finally:
+            self._wipe(own)
 
     def _run(
         self,
@@ -391,13 +434,13 @@ class TermCall:
         arrays = (*x, *y, *modulus, limbs, signs, status)
         self.handle.run(count, terms, *arrays, progress, first, total)
 
-    def _wipe(self, batches: Sequence[Batch], *, padded: bool = False) -> None:
-        """Zero the copies of secret operands that were made for one run."""
+    def _wipe(self, batches: Sequence[Batch | None], *, padded: bool = False) -> None:
+        """Zero the copies of secret operands, for whose next use others are made; None: not this operand."""
         if not self.secret:
             return
-        for rows, (limbs, _) in zip(self.operands, batches, strict=True):
-            if padded or rows.flat.copies:
-                limbs.fill(0)
+        for rows, batch in zip(self.operands, batches, strict=True):
+            if batch is not None and (padded or rows.flat.copies):
+                batch[0].fill(0)
 
 
 class _RowKind(Operand):

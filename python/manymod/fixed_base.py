@@ -168,7 +168,7 @@ class FixedBase:
         width = limbs_for(self._exponent_bits)
         if exps.width > width:
             raise ValueError(
-                f"exponents of {exps.exact_bits()} bits are wider than exponent_bits={self._exponent_bits} "
+                f"exponents of {exps.bits} bits are wider than exponent_bits={self._exponent_bits} "
                 "allows in constant time"
             )
         return width

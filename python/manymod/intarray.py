@@ -108,7 +108,7 @@ class IntArray:
     __array_ufunc__ = None
 
     _limbs: Limbs
-    _own_signs: Signs | None
+    _own_signs: list[Signs]  # none, or the first one: threads that append others take that, too
     #: of a view: the array that owns the signs, and which of its items these are
     _root: IntArray | None
     _part: slice
@@ -121,7 +121,7 @@ class IntArray:
     def _make(cls, limbs: Limbs, negative: Signs | None = None) -> IntArray:
         array = object.__new__(cls)
         array._limbs = limbs
-        array._own_signs = negative
+        array._own_signs = [] if negative is None else [negative]
         array._root = None
         array._part = slice(None)
         return array
@@ -130,7 +130,7 @@ class IntArray:
     def _signs(self) -> Signs | None:
         """The signs where they lie, None if nothing is negative."""
         if self._root is None:
-            return self._own_signs
+            return self._own_signs[0] if self._own_signs else None
         signs = self._root._signs
         return None if signs is None else signs[self._part]
 
@@ -152,8 +152,8 @@ class IntArray:
         """Allocate the signs of this array, or of the one that it is a view of; nothing is negative yet."""
         if self._root is not None:
             return self._root._make_signs()[self._part]
-        self._own_signs = np.zeros(len(self), np.uint8)
-        return self._own_signs
+        self._own_signs.append(np.zeros(len(self), np.uint8))
+        return self._own_signs[0]
 
     @classmethod
     def from_ints(cls, values: Iterable[Any], *, bits: int | None = None) -> IntArray:

@@ -222,7 +222,7 @@ def run_cached(
 
 
 def _checked_modulus(modulus: Operand, secret: bool) -> int:
-    """Return the bit length of a plan's own modulus; a ValueError if calls cannot use it."""
+    """Return a plan's own modulus; a ValueError if calls cannot use it."""
     limbs, signs = modulus.rows(0, 1, modulus.width)
     (value,) = _core.limbs_to_ints(limbs, signs)
     if secret and modulus.copies:
@@ -233,7 +233,7 @@ def _checked_modulus(modulus: Operand, secret: bool) -> int:
         raise ValueError(f"modulus has {modulus.bits} bits, more than {MAX_MODULUS_BITS}")
     if secret and value % 2 == 0:
         raise ValueError("a constant-time operation needs an odd modulus")
-    return modulus.bits
+    return value
 
 
 def _restored(arguments: dict[str, Any]) -> Plan:
@@ -294,7 +294,10 @@ class Plan:
             self._modulus = operand("modulus", modulus)
             if self._modulus.count is not None:
                 raise ValueError("modulus must be a single integer: for one per item give modulus_bits")
-            width = _checked_modulus(self._modulus, secret)
+            value = _checked_modulus(self._modulus, secret)
+            width = self._modulus.bits
+            # What is pickled: not the caller's object, which may be an array that changes.
+            modulus = modulus if self._modulus.mpz else value
         else:
             width = checked_integer("modulus_bits", modulus_bits)
             if not 1 <= width <= MAX_MODULUS_BITS:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
@@ -333,12 +334,20 @@ class Residues:
         return int(prodmod(self._array(), self._one_modulus(), threads=self._moduli.threads))
 
     def dot(self, other: Any) -> int:
-        """Sum of the products with `other`, residues or as many integers."""
+        """Sum of the products with `other`, residues or as many integers.
+
+        Raises:
+            TypeError: if `other` is rows of integers.
+        """
         modulus, values = self._one_modulus(), other
         if isinstance(other, Residues):
             self._batch(other)
             values = other._array()
-        return int(dotmod(self._array(), values, modulus, threads=self._moduli.threads))
+        result = dotmod(self._array(), values, modulus, threads=self._moduli.threads)
+        try:
+            return operator.index(result)
+        except TypeError:
+            raise TypeError("dot() takes residues or one sequence of integers, not rows of them") from None
 
     @property
     def modulus(self) -> int | IntArray:

@@ -14,6 +14,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import gmpy2
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -230,6 +231,17 @@ def test_devices_and_variants() -> None:
     assert generic.reason == ""
     assert set(generic.public_ops) - set(generic.secret_ops) == {"multi_powmod"}
     assert all(variant.usable or variant.reason for variant in manymod.variants())
+
+
+def test_plans_are_pickled_with_their_own_modulus() -> None:
+    """Not with the caller's array of it, which may have changed."""
+    moduli: list[Any] = [np.array(7), np.array(7, object)]
+    for modulus in moduli:
+        plan = manymod.Plan("mulmod", modulus=modulus)
+        modulus[()] = 9
+        assert plan(5, 3) == pickle.loads(pickle.dumps(plan))(5, 3) == 1
+    plan = pickle.loads(pickle.dumps(manymod.Plan("mulmod", modulus=gmpy2.mpz(7))))
+    assert type(plan(5, 3)) is type(gmpy2.mpz())
 
 
 def test_statuses_pickle_and_print() -> None:

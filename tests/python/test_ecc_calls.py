@@ -416,6 +416,11 @@ def test_sums_at_infinity() -> None:
         ecc.P256.msm(scalars, points, encoding="x")
     assert caught.value.statuses.tolist() == [Status.ECC_POINT] * 2
     assert ecc.P256.msm(scalars, points, encoding="x", errors="status")[0] == b""
+    with pytest.raises(ItemValueError, match="infinity"):
+        ecc.P256.msm([], [], encoding="x")
+    for curve, encoding in ((ecc.P256, "x"), (ecc.X25519, "uncompressed")):
+        none, statuses = curve.msm([], [], encoding=encoding, errors="status")  # type: ignore[arg-type]
+        assert (none, statuses.tolist()) == (b"", [])
 
 
 class TestSm2Exchange:

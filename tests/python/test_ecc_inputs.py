@@ -47,6 +47,34 @@ def test_row_of_zeros() -> None:
     assert (ecc.P256.points(np.zeros((1, 65), np.uint8)) == 0).all()
 
 
+def test_copies_of_secrets_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of arrays whose rows are not contiguous."""
+    copies: list[np.ndarray[Any, Any]] = []
+    contiguous = np.ascontiguousarray
+
+    def copied(array: Any) -> Any:
+        copies.append(contiguous(array))
+        return copies[-1]
+
+    secrets = np.array([[index] * 32 for index in (1, 2, 3)], np.uint8)
+    wide = np.repeat(secrets, 2, axis=1)[:, ::2]
+    monkeypatch.setattr(np, "ascontiguousarray", copied)
+    assert (ecc.P256.public_keys(wide) == ecc.P256.public_keys(secrets)).all()
+    assert (
+        ecc.P256.sign(wide, secrets, nonces=wide) == ecc.P256.sign(secrets, secrets, nonces=secrets)
+    ).all()
+    assert (wide == secrets).all()
+    assert len(copies) == 3
+    assert not any(copy.any() for copy in copies)
+
+
+def test_matrices_are_arrays() -> None:
+    points = np.array([list(key) for key in ecc.P256.public_keys([1, 2, 3])], np.uint8).view(np.matrix)
+    points[1] = 0
+    assert ecc.P256.points(points)[1].tolist() == [0] * 65
+    assert type(ecc.P256.points(points)) is np.ndarray
+
+
 def test_edwards_curves_without_keys() -> None:
     curve = ecc.Curve(
         p=EDWARDS.p,
@@ -80,6 +108,33 @@ def test_messages_of_mistakes() -> None:
             ecc.SECP256K1.sign(5, [], scheme="bip340", **options)
     with pytest.raises(ValueError, match="needs policy='zip215'"):
         ecc.ED25519.verify_all(bytes(32), [bytes(64)], b"")
+    mixed = ecc.KeyRing([ecc.Key.generate(ecc.P256), key])
+    with pytest.raises(ValueError, match="needs policy='zip215'"):
+        mixed.verify_all([bytes(64)] * 3, b"", [0, 1, 2])
+    assert not mixed.verify_all([bytes(64)] * 2, b"", [0, 2])
+    for nonces in (7, bytes(31) + b"\7"):
+        with pytest.raises(ValueError, match="^nonces: each item needs its own"):
+            ecc.P256.sign(5, [b"a", b"b"], nonces=nonces)
+    ecc.SECP256K1.sign(5, [b"a", b"b"], scheme="bip340", nonces=7)  # auxiliary randomness may repeat
+
+
+@pytest.mark.parametrize(
+    ("scheme", "options", "said"),
+    [
+        ("ecdsa", {"context": b"x"}, "context is an option of eddsa, sm2, not of ecdsa"),
+        ("sm2", {"low_s": True}, "low_s is an option of ecdsa, not of sm2"),
+        ("eddsa", {"encoding": "der"}, "encoding is an option of ecdsa, sm2, not of eddsa"),
+        ("eddsa", {"nonces": "hedged"}, "nonces is an option of ecdsa, sm2, bip340, not of eddsa"),
+        ("eddsa", {"algorithm": ecc.Prehashed("sha512")}, "P-256 has no EdDSA"),
+        ("ecdsa", {"policy": "strict"}, "policy is an option of eddsa, not of ecdsa"),
+        ("bip340", {"policy": "zip215"}, "policy is an option of eddsa, not of bip340"),
+    ],
+)
+def test_options_of_other_schemes(scheme: Any, options: dict[str, Any], said: str) -> None:
+    call = ecc.P256.verify if "policy" in options else ecc.P256.sign
+    arguments = (b"",) * (3 if "policy" in options else 2)
+    with pytest.raises(ValueError, match=said):
+        call(*arguments, scheme=scheme, **options)
 
 
 def test_operands_have_their_names() -> None:

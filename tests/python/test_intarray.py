@@ -298,6 +298,22 @@ def test_slices_are_views_with_their_signs() -> None:
     assert pickle.loads(pickle.dumps(outer)).to_ints() == [3, 5, 5, 3]
 
 
+def test_threads_that_write_to_views_keep_the_signs_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread makes the signs of the whole array while the other does, too."""
+    array = IntArray.from_ints([1, 1])
+    zeros = np.zeros
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        made = zeros(*arguments, **options)
+        monkeypatch.setattr(np, "zeros", zeros)
+        manymod.mulmod(IntArray.from_ints([2]), 1, -7, out=array[:1])
+        return made
+
+    monkeypatch.setattr(np, "zeros", interrupted)
+    array[1:]._set_signs(np.ones(1, np.uint8))
+    assert array.to_ints() == [-5, -1]
+
+
 # Older versions of NumPy announce that __index__ of its bools will go.
 @pytest.mark.filterwarnings("ignore:In future, it will be an error for 'np.bool")
 def test_numpy_bools_and_bytearrays() -> None:

@@ -132,6 +132,10 @@ def test_fixed_base(secret: bool) -> None:
     if secret:
         with pytest.raises(ValueError, match="exponent_bits"):
             fixed.powmod([1 << 600])
+        with pytest.raises(ValueError, match="exponents of 640 bits"):  # what is public: the width
+            fixed.powmod(np.ones((2, 10), np.uint64))
+        with pytest.raises(ValueError, match="exponents of 640 bits"):
+            fixed.powmod(np.zeros((2, 10), np.uint64))
     else:
         assert fixed.powmod([1 << 600, -3]) == [pow(g, 1 << 600, n), pow(g, -3, n)]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import gmpy2
 import numpy as np
+import pandas as pd
 import pytest
 from tests.python.integers import ints_of_bytes, ints_of_limbs, limbs_of, mixed
 
@@ -133,6 +134,76 @@ def test_in_runs_of_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     for secret in (False, True):
         assert prodmod(flat, n, secret=secret) == math.prod(flat) % n
         assert dotmod(flat, flat, -n, secret=secret) == dot(flat, flat) % -n
+
+
+@pytest.mark.parametrize("secret", [False, True])
+def test_a_row_for_all_items_serves_every_run(secret: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that is copied, as its layout is not the library's, and zeroed where it is secret."""
+    monkeypatch.setattr(manymod._terms, "RUN_BYTES", 100)
+    rows, weights, n = [[i, i + 1] for i in range(9)], [2**70 + 1, 2**65 + 3], 2**89 - 1
+    wanted = [dot(row, weights) % n for row in rows]
+    for shared in (weights, IntArray.from_ints(weights), np.asfortranarray(limbs_of(weights))):
+        assert dotmod(rows, shared, n, secret=secret) == dotmod(shared, rows, n, secret=secret) == wanted
+
+
+def test_copies_of_secret_rows_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[manymod._terms.Rows] = []
+
+    def reading(*arguments: Any) -> manymod._terms.Rows:
+        read.append(_read_rows(*arguments))
+        return read[-1]
+
+    _read_rows = manymod._terms._read_rows
+    monkeypatch.setattr(manymod._terms, "_read_rows", reading)
+    for whole in (np.arange(60, dtype=np.uint64), np.arange(60, dtype=np.uint8)):
+        rows = whole.reshape(5, 6, 2)[::-1]
+        assert dotmod(rows[:, ::2], rows[:, 1::2], 10007, secret=True).any()
+        assert np.array_equal(whole, np.arange(60))
+    copies = [rows.copy for rows in read]
+    assert all(copy is not None and not copy.any() for copy in copies)
+    assert summod(whole.reshape(5, 6, 2), 10007, secret=True).any()
+    assert read[-1].copy is None
+
+
+def test_shapes_without_integers() -> None:
+    """Rows of one length are not compared one by one: of these there are more than there is time."""
+    assert summod(np.zeros((0, 2**50, 1), np.uint64), 7).shape == (0, 1)
+    with pytest.raises(MemoryError):
+        summod(np.zeros((2**50, 0, 1), np.uint64), 7)
+
+
+def test_rows_of_every_sequence() -> None:
+    assert summod([range(3), [5]], 7) == summod([[5], range(3)], 7)[::-1] == [3, 5]
+    assert summod([np.array(3), np.array(9)], 7) == 5  # arrays without dimensions are integers
+
+
+def test_what_is_no_integer_is_named() -> None:
+    for rows in ([[1, 2], [3, None]], np.array([[1, 2], [3, None]], object)):
+        with pytest.raises(TypeError, match="x: row 1, term 1 is not an integer: NoneType"):
+            summod(rows, 7)
+    with pytest.raises(TypeError, match=r"x: .*timedelta64.* cannot be interpreted as an integer"):
+        fmamod(np.timedelta64(5), 1, 1, 7)
+    with pytest.raises(TypeError, match="x: row 1 is not a sequence of integers: ndarray"):
+        summod([[1], np.array(3)], 7)
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.uint8])
+def test_out_is_no_operand(dtype: Any) -> None:
+    moduli, rows = np.array([[7], [9]], dtype), np.ones((2, 3, 1), dtype)
+    with pytest.raises(ValueError, match="^out overlaps an operand$"):
+        summod(rows, moduli, out=moduli)
+    with pytest.raises(ValueError, match="^out overlaps an operand$"):
+        summod(rows[:, :1], 7, out=rows[:, 0])
+    assert moduli.tolist() == [[7], [9]]
+
+
+def test_columns_are_not_matched_by_their_labels() -> None:
+    x, y = pd.Series([1, 2]), pd.Series([1, 2], index=[1, 0])
+    assert dotmod(x, x, 7) == 5
+    with pytest.raises(ValueError, match="x and y are Series of different indices"):
+        dotmod(x, y, 7)
+    with pytest.raises(ValueError, match="bases and exps are Series of different indices"):
+        manymod.multi_powmod(x, y, 7)
 
 
 def test_errors() -> None:

@@ -93,6 +93,9 @@ def test_broadcasting_and_lengths() -> None:
         _ = a - [1, 2]
     with pytest.raises(ValueError, match="lengths differ"):
         a.dot([1, 2])
+    for rows in ([[1, 2, 3]], np.ones((1, 3, 1), np.uint64)):
+        with pytest.raises(TypeError, match="not rows of them"):
+            a.dot(rows)
 
 
 def test_indices() -> None:

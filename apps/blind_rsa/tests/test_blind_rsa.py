@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,6 +131,10 @@ def test_what_is_not_blinded_or_signed(key: rsa.PrivateKey, original: peer.RSAPr
     rows = np.stack([np.frombuffer((key.n + d).to_bytes(256, "big"), np.uint8) for d in (-1, 0, 1)])
     with pytest.raises(ItemValueError, match="not below the modulus: items 1, 2"):
         Signer(key).blind_sign(rows)
+    with pytest.raises(TypeError, match="the client needs the signer's public key, not a PrivateKey"):
+        Client(key)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="the signer needs its private key, not a PublicKey"):
+        Signer(key.public_key())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a modulus of 777 bits is too short"):
         encode([b"a"], [bytes(48)], 776)
 
@@ -146,3 +151,16 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
     assert "lines 1, 2" in run("finalize", public, state, lines="".join(answers.splitlines(True)[::-1]))
     assert "lines 1" in run("sign", private, lines="ff" * 256 + "\n")
     assert "line 2: 1 bytes, not 256" in run("sign", private, lines=blinded.splitlines(True)[0] + "ff\n")
+    kept = json.loads(state.read_text())
+    states: list[Any] = [
+        [],
+        {},
+        kept | {"prepared": [5, 6]},
+        kept | {"inverses": kept["inverses"][:1]},
+        kept | {"inverses": ["f" * 600] * 2},
+        kept | {"inverses": 5},
+    ]
+    for damaged in states:
+        state.write_text(json.dumps(damaged))
+        said = run("finalize", public, state, lines=answers)
+        assert said == f"exit: blind_rsa: not what blind kept for this key: {state}"

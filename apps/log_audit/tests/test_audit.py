@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import base64
 import io
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -123,6 +125,18 @@ def test_a_stream_that_is_no_log_from_some_entry_on(log: Log) -> None:
     assert audited(largest, keys)[0].bad == 1
 
 
+def test_streams_that_return_what_they_have(log: Log) -> None:
+    """As pipes and sockets do without a buffer."""
+
+    class Slow(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            return super().read(min(7, size or 0))
+
+    assert list(read_entries(Slow(log[0]))) == list(read_entries(io.BytesIO(log[0])))
+    with pytest.raises(LogError, match="entry 0: the log ends within it"):
+        list(read_entries(Slow(log[0][:20])))
+
+
 def test_damage_anywhere_is_found(log: Log) -> None:
     """A bit that is flipped, or an end, anywhere: a bad entry or a LogError, and another root."""
     data, keys, _, head = log
@@ -156,8 +170,42 @@ def test_keys(log: Log) -> None:
     other = ed25519.Ed25519PrivateKey.generate().public_key()
     with pytest.raises(ValueError, match="expected keys of RSA or ECDSA"):
         SigningKeys([log_key, other])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match="an even number"):
-        generate(io.BytesIO(), 1, keys=3)
+    for number in (3, 0, 65538):
+        with pytest.raises(ValueError, match="an even number"):
+            generate(io.BytesIO(), 1, keys=number)
+    with pytest.raises(ValueError, match="entries must be 0 or more"):
+        generate(io.BytesIO(), -1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"BEGIN PUBLIC KEY", b"BEGIN PUBLIX KEY"),
+        (b"END PUBLIC KEY", b"END PUBLIX KEY"),
+        (b"-----BEGIN", b"BEGIN"),
+        (b"PUBLIC KEY", b"CERTIFICATE"),
+    ],
+)
+def test_a_damaged_key_does_not_renumber_the_others(log: Log, old: bytes, new: bytes) -> None:
+    pem = log[1].to_pem()
+    for count in (1, -1):
+        damaged = pem.replace(old, new, count) if count == 1 else new.join(pem.rsplit(old, 1))
+        with pytest.raises(ValueError, match=r"PEM|key [0-9]+"):
+            SigningKeys.from_pem(damaged)
+
+
+def test_keys_of_unknown_algorithms(log: Log) -> None:
+    pem = log[1].to_pem()
+    der = bytes.fromhex("300b300506032a0304030200ff")  # of the algorithm 1.2.3.4
+    unknown = b"-----BEGIN PUBLIC KEY-----\n" + base64.encodebytes(der) + b"-----END PUBLIC KEY-----\n"
+    with pytest.raises(ValueError, match=f"key {len(log[1].keys)}: "):
+        SigningKeys.from_pem(pem + unknown)
+
+
+def test_batches_have_entries(log: Log) -> None:
+    for batch, ahead in ((0, 1), (-1, 1), (1, -1)):
+        with pytest.raises(ValueError, match="batch must be at least 1"):
+            audit(io.BytesIO(), log[1], lambda *_: None, batch, ahead)
 
 
 def test_heads_that_are_wrong(log: Log) -> None:
@@ -166,7 +214,12 @@ def test_heads_that_are_wrong(log: Log) -> None:
     assert TreeHead.from_json(head.to_json()) == head
     for size, root in ((head.size + 1, head.root), (head.size, bytes(32))):
         assert not verify_head(TreeHead(size, head.timestamp, root, head.signature), key)
-    for text in ("", "[]", "{}", head.to_json().replace(head.root.hex(), "00"), '{"size": -1}'):
+    damaged = [
+        json.dumps(json.loads(head.to_json()) | {name: value})
+        for name in ("size", "timestamp")
+        for value in (-1, 1 << 64, None, float("inf"), float("nan"), "x")
+    ]
+    for text in ("", "[]", "{}", head.to_json().replace(head.root.hex(), "00"), "[" * 100_000, *damaged):
         with pytest.raises(ValueError, match="not a tree head"):
             TreeHead.from_json(text)
 
@@ -189,5 +242,6 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
     assert run("verify", folder) == "exit: log_audit: entry 49: the log ends within it"
     (folder / "entries").write_bytes(entries.replace(b"entry 7:", b"entry 8:"))
     assert run("verify", folder) == "exit: 1"
-    proof.write_text("{}")
-    assert "not a proof" in run("check", folder, proof)
+    for text in ("", "[]", "{}", '{"index": 1e999, "entry": "", "path": []}', "[" * 100_000):
+        proof.write_text(text)
+        assert run("check", folder, proof) == f"exit: log_audit: not a proof: {proof}"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import phe
 import pytest
 
@@ -102,11 +103,22 @@ def test_what_is_no_message_or_key(key: PrivateKey) -> None:
     n = key.public_key.n
     with pytest.raises(OverflowError, match="item 1 is not between"):
         key.public_key.messages([0, n // 2 + 1])
-    for n_of_key in (2**600, 2**101 - 1):
+    numbers: Any = np.array([5, -5])
+    assert key.public_key.messages(numbers).to_ints() == [5, n - 5]
+    with pytest.raises(TypeError, match="element 1 is not an integer: float"):
+        key.public_key.messages([1, 2.5])  # type: ignore[list-item]
+    for n_of_key in (2**600, 2**101 - 1, -n):
         with pytest.raises(ValueError, match="odd and have at least 512 bits"):
             PublicKey(n_of_key)
     with pytest.raises(ValueError, match="the randomiser must be"):
         PublicKey(n, n * n)
+    with pytest.raises(ValueError, match="coprime to n"):
+        PublicKey(n, 5 * key.p)
+    with pytest.raises(ValueError, match="must be positive"):
+        PrivateKey(-key.p, -key.q)
+    for bits in (1022, 1025):
+        with pytest.raises(ValueError, match="bits must be even and at least 1024"):
+            PrivateKey.generate(bits)
     with pytest.raises(ValueError, match="of the same length, and differ"):
         PrivateKey(key.p, key.p)
     with pytest.raises(ValueError, match="no factor in common"):
@@ -129,3 +141,7 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
     assert "line 4: not a number" in run("decrypt", private, lines=ciphertexts + "four\n")
     assert "3 weights, and more" in run("sum", public, "--weights", weights, lines=ciphertexts * 2)
     assert "3 weights for 0" in run("sum", public, "--weights", weights)
+    for text in ("", "5", "[]", "{}", '{"n": 5, "p": 5, "q": 7}', '{"n": "x", "p": "x"}', "[" * 100_000):
+        weights.write_text(text)
+        assert run("encrypt", weights) == f"exit: paillier: not a public key: {weights}"
+        assert run("decrypt", weights) == f"exit: paillier: not a private key: {weights}"

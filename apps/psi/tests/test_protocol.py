@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from psi import Client, ElementError, Intersection, ProtocolError, Server, connect_pair, parties
+from psi.__main__ import main
 from psi.frames import MAX_PAYLOAD, Channel, Kind
 from psi.groups import GROUPS, Group, ffdhe2048_prime
 
@@ -234,8 +235,26 @@ def test_a_silent_peer() -> None:
 def test_arguments() -> None:
     with pytest.raises(ValueError, match="group must be one of p256, ffdhe2048, not 'x25519'"):
         Client("x25519", [])
+    for timeout in (0, -1, float("nan"), float("inf"), 1e8):
+        with pytest.raises(ValueError, match="timeout must be more than 0"):
+            Server("p256", [], timeout=timeout)
+    for items, said in ((["ann"], "item 0 is not bytes: str"), (b"ann", "item 0 is not bytes: int")):
+        with pytest.raises(TypeError, match=said):
+            Client("p256", items)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="item 1 is not bytes: bytearray"):
+        Client("p256", [b"ann", bytearray(b"bob")])  # type: ignore[list-item]
     with connect_pair() as (here, _), pytest.raises(ValueError, match="at most 1048576 bytes"):
         Channel(here).send(Kind.ELEMENTS, bytes(MAX_PAYLOAD + 1))
+
+
+def test_what_the_command_line_cannot_do(tmp_path: Path, command: Callable[..., Callable[..., str]]) -> None:
+    run, items = command(main), tmp_path / "items"
+    items.write_bytes(b"ann\n")
+    for timeout in ("-1", "nan", "inf"):
+        assert "psi: timeout must be" in run("query", "127.0.0.1:1", items, "--timeout", timeout)
+    assert run("serve", "127.0.0.1:65536", items) == "exit: 2"
+    assert run("query", f"{'a' * 80}:1", items).startswith("exit: psi: ")
+    assert "No such file" in run("query", "127.0.0.1:1", tmp_path / "none")
 
 
 def test_two_processes(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from manymod.ecc._calls import calls_with
 from manymod.ecc._definition import CurveDefinition
 from manymod.ecc._operands import point_items, scalar_items
 from manymod.ecc._options import PointEncoding, point_settings
-from manymod.plan import checked_errors
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -183,8 +182,8 @@ class PointArithmetic(CurveDefinition):
         operands = {"points": self._points("points", points), "scalars": self._scalars(scalars)}
         if 0 in {operand.count for operand in operands.values()}:
             common_count({name: operand.count for name, operand in operands.items()})
-            none = self.multiply(0, encoding=encoding, **options)
-            return none if checked_errors(errors) == "raise" else (none, np.empty(0, np.uint8))
+            none = self.multiply(0, encoding=encoding, errors=errors, **options)
+            return none if errors == "raise" else (none[0], np.empty(0, np.uint8))
         settings = point_settings(calls.curves, encoding)
         return calls.total(settings, operands, errors=errors, progress=progress)
 

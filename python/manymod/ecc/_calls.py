@@ -130,8 +130,11 @@ class CurveCalls:
                 source, batch.rows, batch.sizes, null, out, one_size=settings.one_size, wiped=wiped
             )
         finally:
-            if wiped:
+if wiped:
                 batch.rows.fill(0)
+            for word in _SECRETS & given.keys():
+                if given[word].copied:
+                    given[word].block.fill(0)
         if secret and some_bad and errors == "raise":
             result = None  # exceptions are logged and pickled, and tracebacks hold this frame
         return answer_or_error(name, result, batch.status, null, errors, scalar=count is None)
@@ -174,7 +177,7 @@ class CurveCalls:
     ) -> Any:
         """Compute one verdict for all items."""
         check_verdict_errors(errors)
-        if settings.policy != "zip215" and is_edwards(settings.scheme, self.curves):
+        if settings.policy != "zip215" and self._has_eddsa(settings.scheme, curves):
             raise ValueError("verify_all of EdDSA needs policy='zip215', whose equation has the cofactor")
         count, given = _checked(operands, settings, curves, labels)
         total = 1 if count is None else count
@@ -192,6 +195,13 @@ class CurveCalls:
         if errors == "raise" and (bad := status != 0).any():
             raise _item_error("verify_all", bad, status, bool(flag[0]), count is None)
         return bool(flag[0])
+
+    def _has_eddsa(self, scheme: str | None, curves: NDArray[np.uint32] | None) -> bool:
+        """Whether an item has, or by its curve may have, a signature of EdDSA."""
+        if scheme is not None or curves is None:
+            return is_edwards(scheme, self.curves[:1])
+        used = (self.curves[index] for index in np.unique(curves) if index < len(self.curves))
+        return any(is_edwards(None, [curve]) for curve in used)
 
     def total(
         self,
@@ -242,7 +252,11 @@ def _checked(
     counts = {name: operand.count for name, operand in given.items()}
     counts["key_indices"] = length(curves)
     check_labels({name: operand.labels for name, operand in given.items()} | dict(labels or {}))
-    return common_count(counts), given
+    count = common_count(counts)
+    once = settings.nonces is not None and settings.scheme != "bip340" and settings.nonces.count is None
+    if once and (count or 1) > 1:
+        raise ValueError("nonces: each item needs its own")
+    return count, given
 
 
 def _arguments(

@@ -202,15 +202,34 @@ def _hash(scheme: str | None, algorithm: Any, curves: Sequence[_core.EccCurve]) 
         raise ValueError("Ed25519 and Ed448 have their own hashes: leave out algorithm, or give Prehashed")
     for curve in curves:
         digest = _EDWARDS_DIGESTS.get(curve.field_bits)
-        if digest is None or hash_number(name) != HASHES[digest]:
+        if digest is None:
+            raise ValueError(f"{curve.name or 'the curve'} has no EdDSA, whose digests algorithm is for")
+        if hash_number(name) != HASHES[digest]:
             raise ValueError(f"{curve.name or 'the curve'}: digests are by {digest}, not by {name}")
     return _core.MM_HASH_NONE, True
 
 
-def _check_bip340(scheme: str | None, context: Any, encoding: str, low_s: bool | None) -> None:
-    """Raise ValueError for options of other schemes."""
+def _check_scheme(
+    scheme: str | None,
+    context: Any,
+    encoding: str,
+    low_s: bool | None,
+    *,
+    policy: str = "rfc8032",
+    deterministic: bool = True,
+) -> None:
+    """Raise ValueError for options of other schemes than the one that is named."""
     if scheme == "bip340" and (context is not None or encoding != "raw" or low_s is not None):
         raise ValueError("BIP 340 has no context and one form of signatures: leave out encoding and low_s")
+    for option, given, schemes in (
+        ("context", context is not None, ("eddsa", "sm2")),
+        ("low_s", low_s is not None, ("ecdsa",)),
+        ("policy", policy != "rfc8032", ("eddsa",)),
+        ("encoding", encoding != "raw", ("ecdsa", "sm2")),
+        ("nonces", not deterministic, ("ecdsa", "sm2", "bip340")),
+    ):
+        if given and scheme is not None and scheme not in schemes:
+            raise ValueError(f"{option} is an option of {', '.join(schemes)}, not of {scheme}: leave it out")
 
 
 def _context(value: Any) -> Items | None:
@@ -250,7 +269,8 @@ def sign_settings(
     given = None if isinstance(nonces, str) else _nonces(nonces, curves)
     how = _core.MM_ECC_NONCE_GIVEN if given is not None else _chosen("nonces", nonces, _NONCES)
     number = _chosen("scheme", scheme, _SCHEMES)
-    _check_bip340(scheme, context, encoding, low_s)
+    deterministic = how == _core.MM_ECC_NONCE_DETERMINISTIC
+    _check_scheme(scheme, context, encoding, low_s, deterministic=deterministic)
     hash_function, prehashed = _hash(scheme, algorithm, curves)
     native = _native(
         scheme=number,
@@ -278,7 +298,7 @@ def verify_settings(
 ) -> Settings:
     """Settings of verifying."""
     number = _chosen("scheme", scheme, _SCHEMES)
-    _check_bip340(scheme, context, encoding, low_s)
+    _check_scheme(scheme, context, encoding, low_s, policy=policy)
     hash_function, prehashed = _hash(scheme, algorithm, curves)
     native = _native(
         scheme=number,
