@@ -51,10 +51,6 @@ const Variant* choose(const Curve& curve, const Variant* forced, Backend backend
 
 // The more terms a sum has, the fewer additions each takes.
 constexpr std::size_t kGranulesOfSum = 4;
-// The most parts that a granule of GPUs is divided into: smaller ones would leave the GPUs' multiprocessors
-// without enough threads to hide latencies.
-constexpr std::size_t kGranuleParts = 8;
-
 // A thread's own part of an item that takes item_ns with the operation on a GPU.
 double thread_ns(const PointEngine& engine, PointOperation operation, double item_ns) {
   return std::max(item_ns - engine.item_ns(operation), 0.0);
@@ -70,12 +66,13 @@ double expected_cpu_ns(const PointEngine& engine, double item_ns, std::size_t it
 
 std::size_t gpu_granule(const PointEngine& engine, PointOperation operation, double item_ns,
                         std::size_t items, unsigned threads) {
-  const std::size_t granule = (operation == PointOperation::sum ? kGranulesOfSum : 1) * engine.granularity();
-  const double of_gpu = engine.item_ns(operation);
-  const double of_thread = thread_ns(engine, operation, item_ns);
-  if (of_thread * std::max(1U, engine.gpus()) <= of_gpu * threads) return granule;
+  const std::size_t granules = operation == PointOperation::sum ? kGranulesOfSum : 1;
+  const std::size_t granule = granules * engine.granularity();
+  const auto all = static_cast<double>(items);
+  const double of_chunk = std::min(all, static_cast<double>(granule)) * thread_ns(engine, operation, item_ns);
+  if (of_chunk * std::max(1U, engine.gpus()) <= all * engine.item_ns(operation)) return granule;
   const std::size_t share = (items + threads - 1) / threads;
-  return std::clamp(share, (granule + kGranuleParts - 1) / kGranuleParts, granule);
+  return std::clamp(share, granules * engine.least_chunk(), granule);
 }
 
 double expected_gpu_ns(const PointEngine& engine, PointOperation operation, double item_ns, std::size_t items,

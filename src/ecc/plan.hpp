@@ -40,8 +40,8 @@ class CurveEngines {
 /// When `items` items are expected to be ready on `threads` threads, where one takes item_ns on one of them.
 double expected_cpu_ns(const PointEngine& engine, double item_ns, std::size_t items, unsigned threads);
 /// Items that a thread hands to the engine's GPUs at a time, arguments as below: its granularity, of sums
-/// some times as many, or fewer where the threads' own part of the work takes longer than the GPUs', so that
-/// each thread has a share of it.
+/// some times as many. Fewer, so that each thread has a share of the items, where a thread's own part of such
+/// a chunk takes longer than the GPUs do for all items.
 std::size_t gpu_granule(const PointEngine& engine, PointOperation operation, double item_ns,
                         std::size_t items, unsigned threads);
 /// The same on the engine's GPUs, where item_ns contains the operation on one GPU, which all threads share.

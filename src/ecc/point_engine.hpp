@@ -97,6 +97,9 @@ class PointEngine {
   [[nodiscard]] virtual bool takes_secrets() const { return true; }
   /// Items computed together, on one GPU; fewer cost as much.
   [[nodiscard]] virtual std::size_t granularity() const = 0;
+  /// Items of the shortest chunk for an engine of GPUs, at most granularity(): kernels of several such chunks
+  /// run at the same time, or take little longer than those of one chunk with all of their items.
+  [[nodiscard]] virtual std::size_t least_chunk() const { return granularity(); }
   /// A rough estimate for one of many items, on one thread or on one whole GPU.
   [[nodiscard]] virtual double item_ns(PointOperation operation) const = 0;
 

@@ -130,7 +130,7 @@ class CurveCalls:
                 source, batch.rows, batch.sizes, null, out, one_size=settings.one_size, wiped=wiped
             )
         finally:
-if wiped:
+            if wiped:
                 batch.rows.fill(0)
             for word in _SECRETS & given.keys():
                 if given[word].copied:

@@ -34,6 +34,9 @@ struct EngineKind {
   bool takes_secrets = true;
   /// Null: kernels are compiled with the library, and tested with it.
   const TestedKernels* tested = nullptr;
+  /// PointEngine::least_chunk as a part of its granularity. Measured on an H100: CUDA's kernels of chunks
+  /// this short run at the same time.
+  std::size_t granule_parts = 8;
 };
 
 /// Whether this build has kernels of the backend and this machine a usable device.

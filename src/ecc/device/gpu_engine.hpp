@@ -40,6 +40,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   [[nodiscard]] std::size_t granularity() const override {
     return workers_[group_.first_working()]->granularity();
   }
+  [[nodiscard]] std::size_t least_chunk() const override { return granularity() / kind_.granule_parts; }
   [[nodiscard]] unsigned gpus() const override { return static_cast<unsigned>(workers_.size()); }
   [[nodiscard]] const PointEngine* host() const override { return host_.get(); }
   [[nodiscard]] bool takes_secrets() const override { return kind_.takes_secrets; }

@@ -101,7 +101,9 @@ std::unique_ptr<const PointEngine> make(const Curve& curve, std::span<const unsi
   CurveKernels kernels = kernels_for(curve);
   const std::string name = kernels.common_name();
   const bool takes_secrets = requirements(name)->secret_obstacle().empty();
-  const device::EngineKind kind{kName, Backend::opencl, takes_secrets, &kTested};
+  // Kernels of several queues may wait for each other, as NVIDIA's do.
+  constexpr std::size_t kGranuleParts = 2;
+  const device::EngineKind kind{kName, Backend::opencl, takes_secrets, &kTested, kGranuleParts};
   std::vector<gpu::Device*> devices = device::open_devices(Backend::opencl, gpus);
   const unsigned first = gpus.front();
   std::erase_if(devices, [&](gpu::Device* device) { return !obstacle(device->index(), name).empty(); });

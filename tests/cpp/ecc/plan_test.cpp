@@ -23,11 +23,12 @@ TEST(ExpectedTime, CountsWhatThreadsShare) {
   EXPECT_DOUBLE_EQ(expected_gpu_ns(*engine, PointOperation::multiply, of_gpu / 2, 10, 4), 10 * of_gpu);
 }
 
-/// An engine of one GPU that takes eighty items at a time.
+/// An engine of one GPU that takes eighty items at a time, or ten.
 class GranularEngine final : public test::ForwardingEngine {
  public:
   using ForwardingEngine::ForwardingEngine;
   [[nodiscard]] std::size_t granularity() const override { return 80; }
+  [[nodiscard]] std::size_t least_chunk() const override { return 10; }
   [[nodiscard]] unsigned gpus() const override { return 1; }
 };
 
@@ -39,14 +40,16 @@ TEST(GpuGranule, GivesEachThreadAShareOfLongWork) {
   const auto granule = [&](double threads_part, std::size_t items) {
     return gpu_granule(engine, operation, of_gpu * (1 + threads_part), items, 4);
   };
-  // Four threads keep up with the GPU.
-  EXPECT_EQ(granule(4, 160), 80u);
-  // They do not, and each has a share; a part of a granule that is not too short, and never more than one.
-  EXPECT_EQ(granule(5, 160), 40u);
+  // A thread's part of 80 items takes no longer than the GPU for all 160.
+  EXPECT_EQ(granule(2, 160), 80u);
+  // It does: each thread has a share, which is not too short and never longer.
+  EXPECT_EQ(granule(2.1, 160), 40u);
   EXPECT_EQ(granule(5, 9), 10u);
-  EXPECT_EQ(granule(5, 1000), 80u);
+  EXPECT_EQ(granule(50, 1000), 80u);
   // Sums of more terms take fewer additions.
-  EXPECT_EQ(gpu_granule(engine, PointOperation::sum, engine.item_ns(PointOperation::sum), 1000, 4), 320u);
+  const double of_sum = engine.item_ns(PointOperation::sum);
+  EXPECT_EQ(gpu_granule(engine, PointOperation::sum, of_sum, 1000, 4), 320u);
+  EXPECT_EQ(gpu_granule(engine, PointOperation::sum, 10 * of_sum, 100, 4), 40u);
   // Two threads with a granule each would take 80 * 5.
   EXPECT_DOUBLE_EQ(expected_gpu_ns(engine, operation, of_gpu * 6, 160, 4), of_gpu * (160 + 40 * 5));
 }
