@@ -141,7 +141,8 @@ def _from_numpy(name: str, array: NDArray[Any]) -> Items:
         raise TypeError(f"{name}: {array.dtype}{list(array.shape)} is not uint8[N, W]")
     rows = np.asarray(array)  # of subclasses, as numpy.matrix is one, the rows may be matrices too
     if rows.shape[1] and (rows.strides[1] != 1 or rows.strides[0] < rows.shape[1]):
-        return Items(Kind.ROWS, len(rows), np.ascontiguousarray(rows), copied=True)
+        # A single row counts as contiguous whatever its stride: ascontiguousarray() would not copy it.
+        return Items(Kind.ROWS, len(rows), np.array(rows, order="C"), copied=True)
     return Items(Kind.ROWS, len(rows), rows)
 
 
@@ -271,12 +272,9 @@ def bytes_answer(
             out[:] = rows
         return out
     if source.kind is Kind.ARROW:
-        if wiped:
-            rows = rows.copy()
         fixed = one_size and _are_of_one_size(rows, sizes, null)
-        return _wrapped(
-            _rechunked(_arrow_answer(source.array.type, rows, sizes, null, fixed), source), source
-        )
+        array = _arrow_answer(source.array.type, rows, sizes, null, fixed=fixed, copied=wiped)
+        return _wrapped(_rechunked(array, source), source)
     values: list[Any] = _core.rows_to_bytes(rows, sizes)
     if source.kind is Kind.SCALAR:
         return values[0]
@@ -314,17 +312,22 @@ def _arrow_answer(
     rows: NDArray[np.uint8],
     sizes: NDArray[np.uint64],
     null: NDArray[np.bool_] | None,
+    *,
     fixed: bool,
+    copied: bool,
 ) -> Any:
+    """An Arrow array of results, over the memory of the rows where it can be unless `copied`."""
     import pyarrow as pa  # noqa: PLC0415
 
     count, width = rows.shape
     if fixed and pa.types.is_fixed_size_binary(dtype):
-        return _arrow.fixed_size_binary(rows, null)
+        return _arrow.fixed_size_binary(rows.copy() if copied else rows, null)
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
-    full = bool((sizes == width).all())
-    data = rows.reshape(-1) if full else rows[np.arange(width, dtype=np.uint64) < sizes[:, None]]
+    if not copied and (sizes == width).all():
+        data = rows.reshape(-1)
+    else:
+        data = rows[np.arange(width, dtype=np.uint64) < sizes[:, None]]
     return _arrow.variable(dtype, offsets, data, null)
 
 

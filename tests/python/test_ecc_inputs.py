@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec as crypto_ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from reference.ecc import tiny
 
-from manymod import InvalidKeyError, ItemValueError, Status, ecc
+from manymod import InvalidKeyError, ItemValueError, Status, _byte_items, ecc
 
 SHORT = next(tiny.search_weierstrass(1021))
 EDWARDS = next(tiny.search_edwards(29, -1, 4))
@@ -50,15 +50,17 @@ def test_row_of_zeros() -> None:
 def test_copies_of_secrets_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of arrays whose rows are not contiguous."""
     copies: list[np.ndarray[Any, Any]] = []
-    contiguous = np.ascontiguousarray
+    from_numpy = _byte_items._from_numpy
 
-    def copied(array: Any) -> Any:
-        copies.append(contiguous(array))
-        return copies[-1]
+    def reading(*arguments: Any) -> Any:
+        items = from_numpy(*arguments)
+        if items.copied:
+            copies.append(items.block)
+        return items
 
     secrets = np.array([[index] * 32 for index in (1, 2, 3)], np.uint8)
     wide = np.repeat(secrets, 2, axis=1)[:, ::2]
-    monkeypatch.setattr(np, "ascontiguousarray", copied)
+    monkeypatch.setattr(_byte_items, "_from_numpy", reading)
     assert (ecc.P256.public_keys(wide) == ecc.P256.public_keys(secrets)).all()
     assert (
         ecc.P256.sign(wide, secrets, nonces=wide) == ecc.P256.sign(secrets, secrets, nonces=secrets)
@@ -66,6 +68,17 @@ def test_copies_of_secrets_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (wide == secrets).all()
     assert len(copies) == 3
     assert not any(copy.any() for copy in copies)
+
+
+@pytest.mark.parametrize("strides", [(-32, 1), (0, 1), (1, 1)])
+def test_a_single_row_of_any_stride_is_not_zeroed(strides: tuple[int, int]) -> None:
+    """NumPy calls it contiguous, so that what it makes contiguous is the caller's array."""
+    secret = np.arange(32, dtype=np.uint8)
+    row = np.lib.stride_tricks.as_strided(secret, (1, 32), strides)
+    expected = ecc.P256.public_keys([bytes(range(32))])[0]
+    assert [bytes(key) for key in ecc.P256.public_keys(row)] == [expected]
+    assert ecc.P256.sign(row, b"m", nonces=row).any()
+    assert secret.tolist() == list(range(32))
 
 
 def test_matrices_are_arrays() -> None:
