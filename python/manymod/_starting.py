@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C while the command's modules are imported, which takes longer than its users wait to correct a typo.
+"""Ctrl-C while the command's modules are imported, which takes long enough to be interrupted.
 
-KeyboardInterrupt will not do there: none of the command's code can catch what is raised while this package is
-imported for it, and extension modules turn it into errors of their own.
+KeyboardInterrupt does not serve there: none of the command's code runs yet that could catch what is raised
+while this package is imported for it, and some extension modules turn it into errors of their own.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from types import FrameType, TracebackType
@@ -18,25 +19,26 @@ EXIT_INTERRUPTED = 130
 
 
 def is_command() -> bool:
-    """Whether this process looks like the command: its script, or `python -m manymod`.
+    """Whether this process looks like the command: a script named manymod, or `python -m manymod`.
 
-    Of the latter sys.argv says no more than "-m" while the package is imported. The name is in front of the
-    arguments in what the interpreter was called with.
+    Of the latter sys.argv[0] is "-m" while the package is imported. What the interpreter was called with has
+    the name in front of the command's arguments, by itself or, as in "-mmanymod", at the end of options.
     """
     arguments: list[str] = getattr(sys, "argv", [])  # a program that embeds Python may have none
-    if arguments[:1] == ["-m"]:
-        return sys.orig_argv[-len(arguments)].endswith("manymod")
-    return bool(arguments) and arguments[0].endswith("manymod")
+    if arguments[:1] != ["-m"]:
+        return bool(arguments) and arguments[0].rpartition("/")[2] == "manymod"
+    module = sys.orig_argv[-len(arguments) :][:1]  # none where the program changed sys.argv
+    return bool(module) and re.fullmatch(r"(-\w*m)?manymod", module[0]) is not None
 
 
 class EndsAtOnce:
     """While entered, Ctrl-C ends the process, with a line and the exit code of interrupted commands.
 
     For imports alone: what is being computed or written would be lost. A program's own handler of SIGINT
-    stays, and so does a SIGINT that is ignored.
+    stays, and so does one that an imported module sets, and a SIGINT that is ignored.
 
     Args:
-        wanted: otherwise nothing is done.
+        wanted: whether to do so; otherwise entering has no effect.
     """
 
     def __init__(self, wanted: bool = True) -> None:
@@ -53,7 +55,7 @@ class EndsAtOnce:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        if self._wanted:
+        if self._wanted and signal.getsignal(signal.SIGINT) is _end:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

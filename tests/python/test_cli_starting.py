@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from manymod._starting import EndsAtOnce, is_command
+
 #: Python imports it before anything else. The process gets SIGINT when it is about to import a module, which
 #: then fails by another error, as some extension modules do.
 SIGNALS = """
@@ -101,7 +103,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
     assert (code, out.startswith("manymod, version"), err) == (0, True, "")
 
 
-@pytest.mark.parametrize("name", ["program.py", "manymod"])
+@pytest.mark.parametrize("name", ["program.py", "bench_manymod", "manymod"])
 @pytest.mark.parametrize("module", MODULES)
 def test_handlers_of_other_programs_are_theirs(tmp_path: Path, name: str, module: str) -> None:
     """One that counts is called whatever the program's name is; so that of Python, but for a lookalike's."""
@@ -110,6 +112,41 @@ def test_handlers_of_other_programs_are_theirs(tmp_path: Path, name: str, module
     if name != "manymod":
         assert finish(tmp_path, [program], module) == (0, "['ImportError'] True\n", "")
     assert finish(tmp_path, [program], "no such module") == (0, "[] True\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "interpreter", "command"),
+    [
+        (["/usr/bin/manymod", "info"], [], True),
+        (["/usr/bin/manymod.py"], [], False),
+        (["/usr/bin/trymanymod"], [], False),
+        (["-m", "info"], ["python", "-m", "manymod", "info"], True),
+        (["-m"], ["python", "-Bmmanymod"], True),
+        (["-m"], ["python", "-m", "trymanymod"], False),
+        (["-m"], ["python", "-m", "try.manymod"], False),
+        (["-m", "manymod"], ["python", "-m", "pytest", "manymod"], False),
+        (["-m", "info"], [], False),
+        ([], [], False),
+    ],
+)
+def test_what_looks_like_the_command(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], interpreter: list[str], command: bool
+) -> None:
+    """A name that only ends in the command's is that of another program."""
+    monkeypatch.setattr(sys, "argv", arguments)
+    monkeypatch.setattr(sys, "orig_argv", interpreter)
+    assert is_command() == command
+
+
+def test_a_handler_that_an_import_sets_stays() -> None:
+    own = signal.getsignal(signal.SIGINT)
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with EndsAtOnce():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, own)
 
 
 #: Loses every interruption, as a package that hangs.
