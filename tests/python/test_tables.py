@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from tests.python.cli_support import leftovers, power_rows, read_table, write_table
 from tests.python.rsa_support import private_key
 
-from manymod import rsa, tables
+from manymod import ecc, rsa, tables
 
 
 def powers(**operands: str) -> tables.OperationJob:
@@ -137,19 +138,75 @@ def test_a_resumable_file_continues(tmp_path: Path) -> None:
     assert leftovers(out) == []
 
 
-def test_rsa_jobs() -> None:
-    ring = rsa.KeyRing([private_key()])
-    messages = ["one", "two", None]
-    job = tables.RsaJob(
-        operation="sign",
-        operands={"message": "m"},
-        ring=ring,
-        padding=rsa.Padding("pkcs1v15"),
-        algorithm="sha256",
+def rsa_job(operation: str, **operands: str) -> tables.RsaJob:
+    """A job by one key."""
+    ring, padding = rsa.KeyRing([private_key()]), rsa.Padding("pkcs1v15")
+    return tables.RsaJob(
+        operation=operation, operands=operands, ring=ring, padding=padding, algorithm="sha256"
     )
-    found = rows_of(job, pa.table({"m": messages}))
-    assert found["result"][:2] == private_key().sign([b"one", b"two"], "pkcs1v15", "sha256")
-    assert found["status"] == ["ok", "ok", "message_is_null"]
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *(pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())),
+        *(pa.binary(), pa.large_binary(), pa.binary_view(), pa.dictionary(pa.int8(), pa.binary())),
+        *(pa.binary(3), pa.run_end_encoded(pa.int32(), pa.binary())),
+    ],
+    ids=str,
+)
+def test_messages_of_every_type(dtype: Any) -> None:
+    """Rows that are all good, some null, all null, and none."""
+    expected = dict(
+        zip([b"one", b"two"], private_key().sign([b"one", b"two"], "pkcs1v15", "sha256"), strict=True)
+    )
+    for messages in ([b"one", b"two"], [None, b"two", None, b"one"], [None, None], []):
+        column = pa.array(messages, pa.binary())
+        if pa.types.is_dictionary(dtype):
+            column = column.cast(dtype.value_type).dictionary_encode().cast(dtype)
+        else:
+            column = pc.run_end_encode(column) if pa.types.is_run_end_encoded(dtype) else column.cast(dtype)
+        found = rows_of(
+            rsa_job("sign", message="m"), pa.table({"m": pa.concat_arrays([column[:1], column])[1:]})
+        )
+        assert found["result"] == [None if message is None else expected[message] for message in messages]
+        assert found["status"] == ["message_is_null" if message is None else "ok" for message in messages]
+
+
+@pytest.mark.parametrize("dtype", [pa.binary(), pa.large_binary(), pa.binary(256)])
+def test_verdicts_of_rows_without_operands(dtype: Any) -> None:
+    """A row that lacks one has no verdict; the others have theirs, by their places in the table."""
+    (good,) = private_key().sign([b"a"], "pkcs1v15", "sha256")
+    job = rsa_job("verify", signature="s", message="m")
+    table = pa.table(
+        {"s": pa.array([None, good, good, good, bytes(256)], dtype), "m": [b"a", b"b", b"a", None, b"a"]}
+    )
+    found = rows_of(job, table)
+    assert found["result"] == [None, False, True, None, False]
+    invalid = "invalid_signature"
+    assert found["status"] == ["signature_is_null", invalid, "ok", "message_is_null", invalid]
+    for rows in (table[:1], table[3:4]):
+        assert rows_of(job, rows)["result"] == [None]
+    assert rows_of(job, table[:0])["result"] == []
+
+
+@pytest.mark.parametrize("dtype", [pa.binary(), pa.binary(65)])
+def test_shared_secrets_of_rows(dtype: Any) -> None:
+    ring = ecc.KeyRing([ecc.Key.from_secret(ecc.P256, 5)])
+    job = tables.EccJob(operation="exchange", operands={"point": "p"}, ring=ring)
+    points = ecc.P256.public_keys([7, 8])
+    table = pa.table({"p": pa.array([points[0], None, bytes(65), points[1]], dtype)})
+    first, second = ecc.P256.exchange(5, points)
+    found = rows_of(job, table)
+    assert found["result"] == [first, None, None, second]
+    assert found["status"] == ["ok", "point_is_null", "ecc_point", "ok"]
+    assert rows_of(job, table.take([0, 3]))["result"] == [first, second]
+
+
+@pytest.mark.parametrize("operation", ["public", "recover"])
+def test_what_rings_of_keys_do_not_do(operation: str) -> None:
+    with pytest.raises(ValueError, match=f"{operation} takes no ring of keys"):
+        tables.EccJob(operation=operation, operands={}, ring=ecc.KeyRing([ecc.Key.generate(ecc.P256)]))
 
 
 def test_errors_name_what_is_wrong(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ OPERANDS = {
 #: The column of each row's key, where the rows themselves have them.
 KEY_OPERANDS = {"sign": "secret", "verify": "public", "exchange": "secret", "public": "secret"}
 _METHODS = {"public": "public_keys"}
+#: Operations that a `KeyRing` does not have.
+_OF_CURVES = frozenset({"public", "recover"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +45,9 @@ class EccJob(KeyJob):
         curve: of the keys of rows.
         how: keywords of the method of `KeyRing` or `Curve`.
         where: keywords of `Curve` that say where to compute.
+
+    Raises:
+        ValueError: if `public` or `recover` are given keys.
     """
 
     family: str = "ecc"
@@ -53,6 +58,10 @@ class EccJob(KeyJob):
     where: Mapping[str, Any] = field(default_factory=dict)
 
     VERDICTS: ClassVar[frozenset[Status]] = frozenset({Status.ECC_SIGNATURE, Status.ECC_POINT})
+
+    def __post_init__(self) -> None:
+        if self.ring is not None and self.operation in _OF_CURVES:
+            raise ValueError(f"{self.operation} takes no ring of keys: give the curve")
 
     def fingerprint(self) -> dict[str, Any]:
         """Return operation, columns, keys and options."""
@@ -78,8 +87,7 @@ class EccJob(KeyJob):
         if self.keys is not None:
             function = getattr(self.keys, method)
             results = function(*batches, keys, errors="status", progress=progress, **self.how)
-            # Of indices of keys alone the answer is a list.
-            return results if batches else (pa.array(results[0], pa.large_binary()), results[1])
+            return results
         own = [values[label] for label in (KEY_OPERANDS.get(self.operation),) if label is not None]
         function = getattr(self.curve, method)
         results = function(*own, *batches, errors="status", progress=progress, **self.how, **self.where)
