@@ -5,7 +5,7 @@
 
 All ways read the same file. Their files are compared column by column, and samples of the first one with
 Python's pow or the cryptography package. Times are of the whole run, with the start of actors and their first
-use of the GPU; `rows_per_second` are those after the first tenth.
+use of the GPU; `rows_per_second` counts from the first report of progress on.
 """
 
 from __future__ import annotations
