@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from manymod._starting import EndsAtOnce, is_command
+from manymod.cli.interrupt import InterruptGuard
 
 #: Python imports it before anything else. The process gets SIGINT when it is about to import a module, which
 #: then fails by another error, as some extension modules do.
@@ -151,9 +152,9 @@ def test_a_handler_that_an_import_sets_stays() -> None:
 
 #: Loses every interruption, as a package that hangs.
 DEAF = """
-import os, signal
+import contextlib, os, signal, sys
 from manymod.cli.interrupt import Interrupted, InterruptGuard
-with InterruptGuard():
+with InterruptGuard() as guard, guard.shield() if sys.argv[1:] else contextlib.nullcontext():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
         try:
             os.kill(os.getpid(), number)
@@ -163,7 +164,17 @@ with InterruptGuard():
 """
 
 
-def test_a_third_signal_ends_what_does_not_hear() -> None:
-    finished = subprocess.run([sys.executable, "-c", DEAF], capture_output=True, text=True, check=False)
-    assert finished.stdout == "interrupted\n" * 2
+@pytest.mark.parametrize("shield", [[], ["shield"]])
+def test_a_third_signal_ends_what_does_not_hear(shield: list[str]) -> None:
+    """Also while a result is kept, where the first two wait for the end."""
+    command = [sys.executable, "-c", DEAF, *shield]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert finished.stdout == ("" if shield else "interrupted\n" * 2)
     assert (finished.returncode, finished.stderr) == (-signal.SIGINT, "")
+
+
+def test_signals_after_the_work_is_done_are_ignored() -> None:
+    with InterruptGuard() as guard:
+        guard.ignore()
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGINT)

@@ -11,9 +11,8 @@ from typing import Any
 
 __all__ = ["InterruptGuard", "Interrupted"]
 
-
-#: Signals that are exceptions; the next one ends the process.
-_RAISED_AT_MOST = 2
+#: So many signals are exceptions; the next one ends the process.
+_MOST_EXCEPTIONS = 2
 
 
 class Interrupted(KeyboardInterrupt):
@@ -23,23 +22,25 @@ class Interrupted(KeyboardInterrupt):
 class InterruptGuard:
     """While entered, SIGINT, SIGTERM and SIGHUP raise Interrupted, inside `shield` only at its end.
 
-    A SIGHUP that is ignored stays ignored: that is what nohup is for. Other packages may lose the exception,
-    or hang on the way out by a lock that it left taken, so that a third signal ends the process at once.
+    A SIGHUP that is ignored stays ignored: that is what nohup is for. A third signal ends the process at
+    once, also inside `shield`: other packages may swallow the exception, or hang while it is handled, as by a
+    lock that was not released. Results that are kept inside `shield` survive this as they survive a crash.
     """
 
     def __init__(self) -> None:
         self._shielded = False
-        self._requested = False
-        self._raised = 0
+        self._done = False
+        self._requests = 0
         self._previous: dict[int, Any] = {}
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
-        self._requested = True
+        if self._done:
+            return
+        self._requests += 1
+        if self._requests == _MOST_EXCEPTIONS:
+            for number in self._previous:
+                signal.signal(number, signal.SIG_DFL)
         if not self._shielded:
-            self._raised += 1
-            if self._raised == _RAISED_AT_MOST:
-                for number in self._previous:
-                    signal.signal(number, signal.SIG_DFL)
             raise Interrupted
 
     def __enter__(self) -> InterruptGuard:
@@ -58,7 +59,7 @@ class InterruptGuard:
 
     def ignore(self) -> None:
         """Ignore interruptions from now on: the work is done."""
-        self._shielded = True
+        self._done = True
 
     @contextlib.contextmanager
     def shield(self) -> Iterator[None]:
@@ -68,5 +69,5 @@ class InterruptGuard:
             yield
         finally:
             self._shielded = False
-        if self._requested:
+        if self._requests:
             raise Interrupted
