@@ -187,8 +187,8 @@ class Client(_Party):
 
         Raises:
             ProtocolError: if the server breaks the protocol, disagrees or goes.
-            ElementError: if it answers with what is no element of the group, by its index. What is none in
-                the server's own list, whose encodings are compared and not used otherwise, is in no set.
+            ElementError: if it answers with what is no element of the group, by its index. The server's own
+                list is not checked: its encodings are only compared, and one of no element matches nothing.
         """
         with self._session(connection) as channel:
             return self._run(channel)

@@ -263,7 +263,7 @@ def bytes_answer(
     """Results in the kind of `source`: the first ``sizes[i]`` bytes of each row, or rows, without sizes.
 
     `one_size`: whether results by keys of one size have one size. `wiped`: whether the caller overwrites the
-    rows afterwards, so that nothing but an answer of kind ROWS may share their memory.
+    rows afterwards, so that the answer must not share their memory; not for answers of kind ROWS.
     """
     if source.kind is Kind.ROWS or sizes is None:
         if out is None:

@@ -403,7 +403,10 @@ class TermCall:
         results: tuple[Limbs, Signs | None, NDArray[np.uint8]],
         total: int,
     ) -> None:
-        """Compute items [start, stop); of an operand whose one row serves all items, that is given."""
+        """Compute items [start, stop).
+
+        `serving_all` has, for each operand whose single row serves all items, that row; None for the others.
+        """
         own = [
             rows.read_rows(start, stop) if shared is None else None
             for rows, shared in zip(self.operands, serving_all, strict=True)
@@ -435,7 +438,7 @@ class TermCall:
         self.handle.run(count, terms, *arrays, progress, first, total)
 
     def _wipe(self, batches: Sequence[Batch | None], *, padded: bool = False) -> None:
-        """Zero the copies of secret operands, for whose next use others are made; None: not this operand."""
+        """Zero the copies of secret operands after their use; operands whose batch is None are left out."""
         if not self.secret:
             return
         for rows, batch in zip(self.operands, batches, strict=True):

@@ -108,7 +108,9 @@ class IntArray:
     __array_ufunc__ = None
 
     _limbs: Limbs
-    _own_signs: list[Signs]  # none, or the first one: threads that append others take that, too
+    #: Empty while nothing is negative, else the signs are its first element: threads that allocate them at
+    #: the same time append one array each, and all use the first.
+    _own_signs: list[Signs]
     #: of a view: the array that owns the signs, and which of its items these are
     _root: IntArray | None
     _part: slice

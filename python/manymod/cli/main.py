@@ -37,7 +37,8 @@ LAZY = {
 def _writable(error: UnicodeError) -> tuple[str | bytes, int]:
     """Return what is written for a character that the encoding of standard output lacks.
 
-    That is the byte that it stands for in the name of a file, or a question mark.
+    That is a byte where the character stands for one that is no text, as names of files may have (PEP 383);
+    for any other character it is a question mark.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error

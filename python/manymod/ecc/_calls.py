@@ -197,7 +197,7 @@ class CurveCalls:
         return bool(flag[0])
 
     def _has_eddsa(self, scheme: str | None, curves: NDArray[np.uint32] | None) -> bool:
-        """Whether an item has, or by its curve may have, a signature of EdDSA."""
+        """Whether the signature of an item is one of EdDSA, by the scheme or else by the curve of its key."""
         if scheme is not None or curves is None:
             return is_edwards(scheme, self.curves[:1])
         used = (self.curves[index] for index in np.unique(curves) if index < len(self.curves))

@@ -18,7 +18,7 @@ __all__ = ["connected", "gpu_share"]
 #: Bytes of shared memory for objects of a cluster of our own: descriptions of pieces, never rows.
 _OBJECT_STORE = 100 << 20
 #: Ray's setting of how often it looks for a cluster at host:port. By default it does so 20 times, of up to 41
-#: seconds each. Of an address ray://host:port it despairs after 30 seconds.
+#: seconds each. At an address ray://host:port it gives up after 30 seconds.
 _TRIES = "RAY_gcs_server_port_wait_time_s"
 #: Ray has resources in units of 1 / 10,000.
 _GRAIN = 10_000
