@@ -51,6 +51,10 @@ const Variant* choose(const Curve& curve, const Variant* forced, Backend backend
 
 // The more terms a sum has, the fewer additions each takes.
 constexpr std::size_t kGranulesOfSum = 4;
+// A thread's part of a chunk that is not worth sharing: threads have to wake, and kernels of shorter chunks
+// use the GPU worse.
+constexpr double kShortPartNs = 2e6;
+
 // A thread's own part of an item that takes item_ns with the operation on a GPU.
 double thread_ns(const PointEngine& engine, PointOperation operation, double item_ns) {
   return std::max(item_ns - engine.item_ns(operation), 0.0);
@@ -70,7 +74,8 @@ std::size_t gpu_granule(const PointEngine& engine, PointOperation operation, dou
   const std::size_t granule = granules * engine.granularity();
   const auto all = static_cast<double>(items);
   const double of_chunk = std::min(all, static_cast<double>(granule)) * thread_ns(engine, operation, item_ns);
-  if (of_chunk * std::max(1U, engine.gpus()) <= all * engine.item_ns(operation)) return granule;
+  const double of_all = all * engine.item_ns(operation) / std::max(1U, engine.gpus());
+  if (of_chunk <= std::max(kShortPartNs, of_all)) return granule;
   const std::size_t share = (items + threads - 1) / threads;
   return std::clamp(share, granules * engine.least_chunk(), granule);
 }
