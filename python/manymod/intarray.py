@@ -108,8 +108,7 @@ class IntArray:
     __array_ufunc__ = None
 
     _limbs: Limbs
-    #: Empty while nothing is negative, else the signs are its first element: threads that allocate them at
-    #: the same time append one array each, and all use the first.
+    #: Empty while nothing is negative; of the arrays that threads append at the same time the first is used.
     _own_signs: list[Signs]
     #: of a view: the array that owns the signs, and which of its items these are
     _root: IntArray | None
@@ -493,9 +492,8 @@ def _unpickle(limbs: Limbs, negative: Signs | None) -> IntArray:
 def _short(value: int) -> str:
     if value.bit_length() <= _MAX_SHOWN_BITS:
         return str(value)
-    sign = "-" if value < 0 else ""
     digits = f"{abs(value):x}"
-    return f"{sign}0x{digits[:8]}...{digits[-4:]}"
+    return f"{'-' if value < 0 else ''}0x{digits[:8]}...{digits[-4:]}"
 
 
 if sys.byteorder != "little":
