@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric import rsa as peer
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from verify import Clock
 
 import manymod
 from manymod import ray as bulk
@@ -107,23 +108,6 @@ def signatures(rows: int, device: str, folder: Path) -> Workload:
     return Workload("rsa sign", job, columns, "result", is_right)
 
 
-@dataclass
-class Clock:
-    """Times of the progress of a run."""
-
-    points: list[tuple[int, float]] = field(default_factory=list)
-
-    def __call__(self, done: int, _total: int | None) -> None:
-        """Rows are done."""
-        self.points.append((done, time.perf_counter()))
-
-    def rate(self) -> float:
-        """Rows a second after the first report."""
-        (first, start), (last, end) = self.points[0], self.points[-1]
-        assert last > first, "too few rows: all were done at the first report of progress"
-        return (last - first) / (end - start)
-
-
 def in_one_process(work: Workload, path: Path, out: Path, clock: Clock) -> None:
     """Run without Ray."""
     source, sink = tables.open_source(path, limits=_LIMITS), tables.FileSink(out)
@@ -172,7 +156,7 @@ def measured(work: Workload, folder: Path, group: int, actors: list[int]) -> lis
             {
                 "job": work.name,
                 "way": way,
-                "rows_per_second": round(clock.rate()),
+                "rows_per_second": round(clock.rate(warm=0)),
                 "seconds": round(seconds, 2),
             }
         )

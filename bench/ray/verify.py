@@ -64,10 +64,11 @@ class Clock:
         """Rows are done."""
         self.points.append((done, time.perf_counter()))
 
-    def rate(self) -> float:
-        """Rows a second after the first tenth."""
+    def rate(self, warm: float = _WARM) -> float:
+        """Rows a second after the first report with that share of the rows, by default a tenth."""
         last, end = self.points[-1]
-        first, start = next(point for point in self.points if point[0] >= _WARM * last)
+        first, start = next(point for point in self.points if point[0] >= warm * last)
+        assert last > first, "too few rows: all were done at the first report of progress"
         return (last - first) / (end - start)
 
 

@@ -55,8 +55,7 @@ def _read_cells(cells: Any, encoding: str) -> tuple[Any, dict[int, str]]:
         if (binary := _as_binary(cells, encoding)) is not None:
             null = np.flatnonzero(cells.is_null().to_numpy(zero_copy_only=False)) if cells.null_count else ()
             return binary, dict.fromkeys(map(int, null), "is_null")
-        cells = cells.to_pylist()
-    values, problems = _read_bytes(cells, encoding)
+    values, problems = _read_bytes(_listed_cells(cells), encoding)
     return pa.array(values, pa.large_binary()), problems
 
 
