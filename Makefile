@@ -80,6 +80,11 @@ $(STAMPS)/system-%: tools/setup_system.sh | $(STAMPS)/venv
 	@$(ALONE) tools/setup_system.sh $* $(VENV)/bin/python
 	@touch $@
 
+# An OpenCL driver that the tests use beside the system's.
+$(STAMPS)/rusticl: tools/setup_rusticl.sh $(STAMPS)/system-test
+	@$(ALONE) tools/setup_rusticl.sh $(VENV)/rusticl
+	@touch $@
+
 # The Python package, in the build folder of the C++ tests and benchmarks, so that the library is compiled once.
 install_package = $(PIP) install --no-deps --no-build-isolation -C build-dir=$(RELEASE) \
   -C cmake.define.MANYMOD_WERROR=$(WERROR)
@@ -132,7 +137,7 @@ test-asan: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	ctest --preset asan
 
 # Some of these tests run on the C++ tests' substitute for the CUDA driver, which needs no GPU.
-test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
+test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test $(STAMPS)/rusticl
 	$(configure_tests)
 	cmake --build $(RELEASE) --target manymod_fake_cuda manymod_failing_allocations manymod_provider manymod-signd
 	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda MANYMOD_FAILING_ALLOCATIONS=$(FAILING_ALLOCATIONS) \

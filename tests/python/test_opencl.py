@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +12,7 @@ from reference.ecc import eddsa, xdh
 from reference.ecc.curves import CURVE25519, P256
 from reference.ecc.encodings import encode_point
 from reference.ecc.groups import multiply
+from tests.python.opencl_support import run
 
 ITEMS = 90
 
@@ -95,26 +92,6 @@ for message, index, signature in zip(messages, indices, signatures):
     keys[index].public_key().verify(bytes(signature), message, padding.PKCS1v15(), hashes.SHA256())
 print(json.dumps({"variant": ring.variant_for(0, 40), "recomputed": ring.recomputed}))
 """
-
-
-def run(program: str, folder: Path, given: object = None, **variables: str) -> Any:
-    """What the program prints as JSON, with OpenCL and an empty cache of its kernels."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MANYMOD_")}
-    environment |= {"MANYMOD_OPENCL_CACHE": str(folder), "POCL_CACHE_DIR": str(folder / "pocl"), **variables}
-    finished = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        input=json.dumps(given),
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-    answer = json.loads(finished.stdout)
-    if "obstacle" in answer:
-        pytest.skip(answer["obstacle"])
-    return answer
 
 
 def test_integers(tmp_path: Path) -> None:

@@ -120,11 +120,19 @@ class FactReader {
     return gpu::full_rate_doubles(10 * major + minor) ? Doubles::fast : Doubles::exact;
   }
 
+  // The first version of Mesa's rusticl, 22.3, computes launches of kernels with the arguments of earlier
+  // ones, but not those of the test of kernels (tests/python/test_opencl_rusticl.py).
+  static bool miscomputes(const DeviceFacts& facts) {
+    return facts.platform_name == "rusticl" && facts.driver_version.starts_with("22.");
+  }
+
   [[nodiscard]] std::string obstacle(DeviceHandle device, const DeviceFacts& facts) const {
     const auto has = [&](Info info) { return value_of<Bool>(device, info) != 0; };
     // "OpenCL <major>.<minor> ..."
     const bool old = facts.version.starts_with("OpenCL 1.0") || facts.version.starts_with("OpenCL 1.1");
     if (old || !facts.version.starts_with("OpenCL ")) return "it has " + facts.version + ", not OpenCL 1.2";
+    if (miscomputes(facts))
+      return "its driver, rusticl of Mesa " + facts.driver_version + ", computes wrongly";
     if (!has(kDeviceAvailable)) return "its driver says that it is not available";
     if (!has(kDeviceCompilerAvailable)) return "its driver has no compiler";
     if (!has(kDeviceLittleEndian)) return "it is not little-endian";

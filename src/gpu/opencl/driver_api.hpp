@@ -73,6 +73,7 @@ inline constexpr Info kProgramBinarySizes = 0x1165;
 inline constexpr Info kProgramBinaries = 0x1166;
 inline constexpr Info kBuildLog = 0x1183;
 inline constexpr Info kKernelWorkGroupSize = 0x11B0;
+inline constexpr Info kKernelRequiredWorkGroupSize = 0x11B1;
 
 template <class Returned, class... Parameters>
 using Function = gpu::DriverFunction<Returned, Parameters...>;

@@ -70,9 +70,15 @@ class Kernel::Arguments {
 Kernel::Kernel(Device& device, KernelHandle handle, std::string name)
     : device_(&device), handle_(handle), name_(std::move(name)), mutex_(std::make_unique<std::mutex>()) {
   std::size_t most = 0;
-  device.call(device.api().get_kernel_info, handle_, device.handle(), kKernelWorkGroupSize, sizeof most,
-              static_cast<void*>(&most), nullptr);
+  std::array<std::size_t, 3> required{};
+  const auto ask = [&](Info info, auto& value) {
+    device.call(device.api().get_kernel_info, handle_, device.handle(), info, sizeof value,
+                static_cast<void*>(&value), nullptr);
+  };
+  ask(kKernelWorkGroupSize, most);
+  ask(kKernelRequiredWorkGroupSize, required);
   most_work_items_ = static_cast<unsigned>(most);
+  requires_size_ = required[0] != 0;
 }
 
 unsigned Kernel::blocks_per_multiprocessor(unsigned block, std::size_t shared_bytes) const {
@@ -87,10 +93,11 @@ void Kernel::launch_with(const gpu::Stream& stream, const gpu::LaunchShape& shap
   const OwnedMemory job = device_->copy_of(arguments.job().data(), arguments.job().size());
   const MemoryHandle any = arguments.buffers()[0] == nullptr ? job.get() : arguments.buffers()[0];
   const std::size_t global = std::size_t{shape.grid} * shape.block;
-  // A kernel without local memory does not depend on how its work-items are grouped.
-  // Global sizes are multiples of kWorkGroup.
+  // Only kernels that name the size of their work-groups have work-items that cooperate. In the others each
+  // work-item has its own part of the local memory, so that smaller work-groups, which some drivers demand of
+  // long kernels, need a part of what is there. Global sizes are multiples of kWorkGroup.
   const unsigned most = std::min(kWorkGroup, std::bit_floor(std::max(1U, most_work_items_)));
-  const std::size_t local = shape.shared_bytes == 0 ? std::min(shape.block, most) : shape.block;
+  const std::size_t local = requires_size_ ? shape.block : std::min(shape.block, most);
   const DriverApi& api = device_->api();
   const std::lock_guard lock(*mutex_);
   std::uint32_t number = 0;

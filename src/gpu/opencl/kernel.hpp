@@ -35,7 +35,8 @@ class Kernel final : public gpu::Kernel {
   Device* device_;
   KernelHandle handle_;
   std::string name_;
-  unsigned most_work_items_;
+  unsigned most_work_items_;           ///< of a work-group
+  bool requires_size_;                 ///< whether the source names the size of its work-groups
   std::unique_ptr<std::mutex> mutex_;  ///< of the handle's arguments
 };
 

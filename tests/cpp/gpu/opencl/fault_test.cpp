@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "gpu/opencl/driver.hpp"
 #include "gpu/opencl/requirements.hpp"
@@ -81,6 +83,15 @@ opencl::Status describe_another(opencl::DeviceHandle device, opencl::Info info, 
   return opencl::kSuccess;
 }
 
+opencl::Status answer_text(std::string_view text, std::size_t bytes, void* value, std::size_t* needed) {
+  if (needed != nullptr) *needed = text.size() + 1;
+  if (value != nullptr) {
+    std::memset(value, 0, bytes);
+    std::memcpy(value, text.data(), std::min(bytes, text.size()));
+  }
+  return opencl::kSuccess;
+}
+
 constexpr std::size_t kLocalBytes = std::size_t{48} << 10;
 
 opencl::Status have_little_local_memory(opencl::DeviceHandle device, opencl::Info info, std::size_t bytes,
@@ -98,6 +109,43 @@ opencl::Status refuse_all_local_memory(opencl::KernelHandle kernel, std::uint32_
                                        const void* value) {
   if (value == nullptr && bytes >= kLocalBytes) return -5;  // CL_OUT_OF_RESOURCES
   return own<decltype(&refuse_all_local_memory)>("clSetKernelArg")(kernel, number, bytes, value);
+}
+
+// A driver with the names of the first version of Mesa's rusticl.
+opencl::Status name_rusticl(opencl::PlatformHandle platform, opencl::Info info, std::size_t bytes,
+                            void* value, std::size_t* needed) {
+  return info == opencl::kPlatformName
+             ? answer_text("rusticl", bytes, value, needed)
+             : own<decltype(&name_rusticl)>("clGetPlatformInfo")(platform, info, bytes, value, needed);
+}
+
+opencl::Status have_first_version(opencl::DeviceHandle device, opencl::Info info, std::size_t bytes,
+                                  void* value, std::size_t* needed) {
+  return info == opencl::kDriverVersion
+             ? answer_text("22.3.6", bytes, value, needed)
+             : own<decltype(&have_first_version)>("clGetDeviceInfo")(device, info, bytes, value, needed);
+}
+
+// A driver that has no larger work-groups for any kernel.
+constexpr std::size_t kMostWorkItems = 32;
+
+opencl::Status allow_few_work_items(opencl::KernelHandle kernel, opencl::DeviceHandle device,
+                                    opencl::Info info, std::size_t bytes, void* value, std::size_t* needed) {
+  const opencl::Status status = own<decltype(&allow_few_work_items)>("clGetKernelWorkGroupInfo")(
+      kernel, device, info, bytes, value, needed);
+  if (info == opencl::kKernelWorkGroupSize && value != nullptr) {
+    *static_cast<std::size_t*>(value) = kMostWorkItems;
+  }
+  return status;
+}
+
+opencl::Status launch_few_work_items(opencl::QueueHandle queue, opencl::KernelHandle kernel,
+                                     std::uint32_t dimensions, const std::size_t* offset,
+                                     const std::size_t* global, const std::size_t* local, std::uint32_t count,
+                                     const opencl::EventHandle* events, opencl::EventHandle* event) {
+  if (*local > kMostWorkItems) return -54;  // CL_INVALID_WORK_GROUP_SIZE
+  return own<decltype(&launch_few_work_items)>("clEnqueueNDRangeKernel")(queue, kernel, dimensions, offset,
+                                                                         global, local, count, events, event);
 }
 
 /// A driver one of whose launches finds too little memory, and that then invalidates the queues that there
@@ -396,6 +444,25 @@ TEST_F(OpenclFaults, SomeLocalMemoryIsLeftToTheDriver) {
                                 {"clSetKernelArg", address(refuse_all_local_memory)}};
   Driver::use(sources);
   EXPECT_EQ(power("opencl", kVariant, 48), MM_OK) << message;
+}
+
+/// Reductions, which use local memory, are launched in smaller work-groups than there could be.
+TEST_F(OpenclFaults, SmallWorkGroups) {
+  DriverSources sources;
+  sources.replaced_functions = {{"clGetKernelWorkGroupInfo", address(allow_few_work_items)},
+                                {"clEnqueueNDRangeKernel", address(launch_few_work_items)}};
+  Driver::use(sources);
+  EXPECT_EQ(power("opencl", kVariant), MM_OK) << message;
+}
+
+TEST_F(OpenclFaults, DriverThatMiscomputes) {
+  DriverSources sources;
+  sources.replaced_functions = {{"clGetPlatformInfo", address(name_rusticl)},
+                                {"clGetDeviceInfo", address(have_first_version)}};
+  Driver::use(sources);
+  EXPECT_NE(power("opencl", kVariant), MM_OK);
+  EXPECT_NE(message.find("rusticl of Mesa 22.3.6, computes wrongly"), std::string::npos) << message;
+  expect_failover();
 }
 
 TEST_F(OpenclFaults, NoLoader) {
