@@ -156,7 +156,7 @@ class CallRun {
       rows.items.push_back(item);
       ++rows.runs.back().end;
     }
-    rows.clear_numbers();
+    rows.make_room();
   }
 
   [[nodiscard]] std::size_t item_bytes() const { return kNumbersPerItem * ring_.max_modulus_bytes(); }
@@ -295,6 +295,7 @@ class CallRun {
   bool encode(Rows& rows, unsigned threads, const ProgressPart& progress) {
     return for_codecs(rows, threads, progress, [&](Codec& codec, const Key& key, std::size_t row) {
       const std::size_t item = rows.items[row];
+      rows.clear(row);
       set_status(item, codec.encode(key, item, rows.number(row)));
     });
   }

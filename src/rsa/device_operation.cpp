@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "engine/device_facts.hpp"
+#include "exec/executor.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/engine/launch.hpp"
 #include "gpu/engine/resident.hpp"
@@ -22,6 +22,8 @@ namespace {
 // Rough shares of the time.
 constexpr double kBlindingShare = 0.02;
 constexpr double kPowersEnd = 0.9;
+// Rough rate at which one thread copies, compares or zeroes memory.
+constexpr double kBytesPerNs = 6;
 
 // Whether a GPU can compute the rows of `key` together with those of the first key, see suits_device.
 bool matches_first(const Rows& rows, const Key& key) {
@@ -79,15 +81,17 @@ class DeviceOperation {
   bool run(std::span<std::uint8_t> wrong) {
     upload();
     blind();
+    wipe_upload();
     const bool done = raise_halves();
     if (done) {
       damage_halves();
       combine();
       check();
-      download(wrong);
+      queue_download();
     }
     workspace_.stream().set_bytes(device_, 0, device_layout_.bytes());
-    finish_copies();
+    wait();
+    if (done) take_results(wrong);
     return done;
   }
 
@@ -221,9 +225,22 @@ class DeviceOperation {
 
   // ---- steps -----------------------------------------------------------------------------------------
 
-  void finish_copies() const {
+  /// Wait for what is in the stream.
+  void wait() const { queued().wait(); }
+
+  /// Marks what is in the stream now.
+  [[nodiscard]] const gpu::Event& queued() const {
     workspace_.done().record(workspace_.stream());
-    workspace_.done().wait();
+    return workspace_.done();
+  }
+
+  /// Call visit(begin, end) for ranges that together contain each row once, on several threads where they
+  /// take long. row_bytes: of memory that is read or written for a row.
+  template <class Visit>
+  void for_rows(std::size_t row_bytes, const Visit& visit) const {
+    const double row_ns = static_cast<double>(row_bytes) / kBytesPerNs;
+    execute_ranges(count_, row_ns, settings_.threads, ProgressPart(),
+                   [&](std::size_t begin, std::size_t end, const StopToken&) { visit(begin, end); });
   }
 
   [[nodiscard]] Limb* uploaded(const Array& array, std::size_t row) const {
@@ -234,14 +251,22 @@ class DeviceOperation {
   }
 
   void upload() const {
-    std::memcpy(upload_ + numbers_.at, rows_.numbers.data(), numbers_.bytes());
+    for_rows(2 * limbs_ * sizeof(Limb), [&](std::size_t begin, std::size_t end) {
+      std::copy_n(rows_.number(begin).data(), (end - begin) * limbs_, uploaded(numbers_, begin));
+    });
     put_keys();
     if (settings_.blinding) put_pairs();
     workspace_.stream().copy_to_device(device_, upload_, upload_layout_.bytes());
     if (settings_.blinding) gather_pairs();
     if (!one_key_) gather_keys();
-    finish_copies();
-    wipe_bytes(upload_, upload_layout_.bytes());
+  }
+
+  /// On input: the upload is done. Numbers are first in it.
+  void wipe_upload() const {
+    for_rows(limbs_ * sizeof(Limb), [&](std::size_t begin, std::size_t end) {
+      wipe({uploaded(numbers_, begin), (end - begin) * limbs_});
+    });
+    wipe_bytes(upload_ + numbers_.bytes(), upload_layout_.bytes() - numbers_.bytes());
   }
 
   void put_pairs() const {
@@ -300,19 +325,21 @@ class DeviceOperation {
   void multiply_modulo_n(const BatchView& x, const std::array<Array, 2>& factors,
                          const BatchResult& product) const {
     const std::array operands{x, view(factors[0]), view(factors[1]), view(blinding_scale_)};
-    products_.modulo_n.run(gpu::plain_product_program(4), TimingClass::secret, view(n_), operands, product);
+    products_.modulo_n.run(gpu::plain_product_program(4), TimingClass::secret, view(n_), operands, product,
+                           &queued());
   }
 
   void blind() const {
     if (settings_.blinding) {
       multiply_modulo_n(view(numbers_), factors_, result(blinded_));
+      if (one_key_) return;
     } else {
       workspace_.stream().copy_on_device(on_device(blinded_), on_device(numbers_), numbers_.bytes());
     }
     if (!one_key_) {
       workspace_.stream().copy_on_device(on_device(blinded_, count_), on_device(blinded_), numbers_.bytes());
     }
-    finish_copies();
+    wait();
   }
 
   [[nodiscard]] bool may_continue(double share) const {
@@ -363,10 +390,10 @@ class DeviceOperation {
     if (settings_.fault_hook == nullptr) return;
     limbs::Buffer numbers(array.rows * array.limbs);
     workspace_.stream().copy_to_host(numbers.data(), on_device(array), array.bytes());
-    finish_copies();
+    wait();
     (*settings_.fault_hook)(point, numbers.first(numbers.size()), array.limbs);
     workspace_.stream().copy_to_device(on_device(array), numbers.data(), array.bytes());
-    finish_copies();
+    wait();
   }
 
   void damage_halves() const {
@@ -381,7 +408,7 @@ class DeviceOperation {
     const std::array factors{view(differences_), view(qinv_)};
     const BatchView p = one_key_ ? one(first_key().key().p()) : view(p_.each);
     products_.modulo_p.run(gpu::plain_product_program(2), TimingClass::secret, p, factors,
-                           result(factors_of_q_));
+                           result(factors_of_q_), &queued());
     add_multiple_of_q();
     if (settings_.blinding) multiply_modulo_n(view(combined_), inverses_, result(powers_));
   }
@@ -400,7 +427,6 @@ class DeviceOperation {
     job.count = static_cast<std::uint32_t>(count_);
     job.result = reinterpret_cast<std::uint32_t*>(on_device(differences_));
     gpu::launch_difference(workspace_.stream(), job);
-    finish_copies();
   }
 
   void add_multiple_of_q() const {
@@ -414,26 +440,33 @@ class DeviceOperation {
     job.result = reinterpret_cast<std::uint32_t*>(on_device(to));
     job.result_words = static_cast<std::uint32_t>(2 * limbs_);
     gpu::launch_sum(workspace_.stream(), job);
-    finish_copies();
   }
 
   void check() const {
     workspace_.stream().set_bytes(on_device(found_), kNoPower, found_.bytes());
-    finish_copies();
     damage(FaultPoint::before_check, found_);
     const SlidingSchedule schedule = best_sliding_schedule(first_key().key().e());
     const std::array operands{view(powers_), view(check_scale_)};
     products_.modulo_n.run(gpu::scaled_power_program(schedule), TimingClass::secret, view(n_), operands,
-                           result(found_));
+                           result(found_), &queued());
     damage(FaultPoint::after_check, found_);
   }
 
-  void download(std::span<std::uint8_t> wrong) {
+  void queue_download() const {
     workspace_.stream().copy_to_host(download_, on_device(powers_), returned_bytes());
-    finish_copies();
-    std::memcpy(rows_.powers.data(), download_, powers_.bytes());
-    mark_wrong(rows_, reinterpret_cast<const Limb*>(download_ + (found_.at - powers_.at)), wrong);
-    wipe_bytes(download_, returned_bytes());
+  }
+
+  /// On input: the download is done.
+  void take_results(std::span<std::uint8_t> wrong) {
+    Limb* const powers = reinterpret_cast<Limb*>(download_);
+    Limb* const found = reinterpret_cast<Limb*>(download_ + (found_.at - powers_.at));
+    for_rows(6 * limbs_ * sizeof(Limb), [&](std::size_t begin, std::size_t end) {
+      const std::size_t first = begin * limbs_, size = (end - begin) * limbs_;
+      std::copy_n(powers + first, size, rows_.power(begin).data());
+      mark_wrong(rows_, begin, end, found, wrong);
+      wipe({powers + first, size});
+      wipe({found + first, size});
+    });
   }
 };
 

@@ -289,7 +289,7 @@ class PrivateOperation {
       return false;
     }
     damage(FaultPoint::after_check, powers, limbs_);
-    mark_wrong(rows_, found.data(), wrong);
+    mark_wrong(rows_, 0, rows_.count(), found.data(), wrong);
     return true;
   }
 };
@@ -367,17 +367,18 @@ const std::string& private_variant(const RingKey& key, std::size_t items, unsign
   return engines.variant_name(together ? powers : items);
 }
 
-void mark_wrong(const Rows& rows, const Limb* found, std::span<std::uint8_t> wrong) {
-  for (const KeyRun& run : rows.runs) {
+void mark_wrong(const Rows& rows, std::size_t begin, std::size_t end, const Limb* found,
+                std::span<std::uint8_t> wrong) {
+  for_runs(rows.runs, begin, end, [&](const KeyRun& run, std::size_t from, std::size_t to) {
     const std::span<const Limb> n = run.key->key().n();
-    for (std::size_t row = run.begin; row < run.end; ++row) {
+    for (std::size_t row = from; row < to; ++row) {
       const std::span<const Limb> number = rows.number(row);
       const Limb* back = found + row * rows.limbs;
       Limb difference = limbs::less(rows.power(row), n) ^ 1;
       for (std::size_t i = 0; i < rows.limbs; ++i) difference |= number[i] ^ back[i];
       wrong[row] = static_cast<std::uint8_t>(word::is_zero_bit(difference) ^ 1);
     }
-  }
+  });
 }
 
 bool raise_to_private(Rows& rows, std::span<RowOutcome> outcomes, const PrivateSettings& settings,

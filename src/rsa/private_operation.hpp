@@ -47,9 +47,10 @@ enum class RowOutcome : std::uint8_t {
 /// `threads` threads.
 const std::string& private_variant(const RingKey& key, std::size_t items, unsigned threads);
 
-/// Check results by the public exponent: wrong[row] = 0 if rows.powers < n and rows.powers^e mod n, which is
-/// row `row` of `found`, equals rows.numbers; else 1. Constant-time.
-void mark_wrong(const Rows& rows, const Limb* found, std::span<std::uint8_t> wrong);
+/// Check the results of rows [begin, end) by the public exponent: wrong[row] = 0 if rows.powers < n and
+/// rows.powers^e mod n, which is row `row` of `found`, equals rows.numbers; else 1. Constant-time.
+void mark_wrong(const Rows& rows, std::size_t begin, std::size_t end, const Limb* found,
+                std::span<std::uint8_t> wrong);
 
 /// rows.powers = rows.numbers^d mod n, each row checked by its public exponent. Constant-time, except that
 /// the outcomes are public.

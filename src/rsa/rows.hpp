@@ -31,17 +31,16 @@ struct Rows {
 
   [[nodiscard]] std::size_t count() const { return items.size(); }
 
-  /// Make numbers and powers 0, once all rows are known. Memory of earlier rows is used again: page faults of
-  /// new memory cost more than writing it.
-  void clear_numbers() {
-    const std::size_t size = count() * limbs;
-    for (limbs::Buffer* const buffer : {&numbers, &powers}) {
-      if (size > buffer->size()) {
-        *buffer = limbs::Buffer(size);
-      } else {
-        std::fill_n(buffer->data(), size, Limb{0});
-      }
-    }
+  /// Make room for numbers and powers, once all rows are known. Memory of earlier rows is used again: page
+  /// faults of new memory cost more than writing it.
+  void make_room() {
+    numbers.require(count() * limbs);
+    powers.require(count() * limbs);
+  }
+  /// Make the number and the power of a row 0, which are those of earlier rows otherwise.
+  void clear(std::size_t row) {
+    std::ranges::fill(number(row), Limb{0});
+    std::ranges::fill(power(row), Limb{0});
   }
   [[nodiscard]] std::span<Limb> number(std::size_t row) { return numbers.part(row * limbs, limbs); }
   [[nodiscard]] std::span<const Limb> number(std::size_t row) const {

@@ -197,6 +197,7 @@ class ChunkRun {
   }
 
   void bring_operands() {
+    if (plan_.after != nullptr) plan_.after->hold(workspace_.stream());
     gather(modulus_);
     for (const Rows& rows : operands_) gather(rows);
     if (needs_list()) {

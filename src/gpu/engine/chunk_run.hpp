@@ -57,6 +57,7 @@ struct ChunkPlan {
   bool may_refuse = false;  ///< the constants are the shape's: the kernel checks each item's modulus
   Turns turns = {};         ///< of the blocks, if they take turns; `program` is in as many segments then
   std::span<const std::uint32_t> segments = {};  ///< SegmentedProgram::begin
+  const Event* after = nullptr;  ///< the device begins when the work before it is done; null: at once
 };
 
 /// One wave: the number of items that are resident on all multiprocessors of the device with that shape.

@@ -2,7 +2,6 @@
 #include "gpu/engine/program_runner.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <vector>
 
 #include "gpu/engine/chunk_run.hpp"
@@ -15,13 +14,21 @@ namespace {
 // threads that do so has a workspace.
 constexpr std::size_t kInFlight = 16;
 
-// The narrowest shape that holds the moduli; of equally narrow ones the one with the fewest threads, which is
-// fastest for large batches.
-const Shape& shape_of(std::span<const Shape> shapes, std::size_t limbs) {
-  const auto cost = [&](const Shape& shape) {
-    return std::tuple(shape.words < 2 * limbs, shape.words, shape.threads);
-  };
-  return *std::ranges::min_element(shapes, {}, cost);
+// Few items are computed in the time of one, which more threads make shorter, until this many threads of each
+// multiprocessor have work: two warps for each of its schedulers. From there on shapes with fewer threads
+// take less time for all items together.
+constexpr std::size_t kThreadsOfMultiprocessor = 256;
+
+// The narrowest shapes that hold the moduli, by their number of threads.
+std::vector<const Shape*> narrowest_shapes(std::span<const Shape> shapes, std::size_t limbs) {
+  std::vector<const Shape*> found;
+  for (const Shape& shape : shapes) {
+    if (shape.words < 2 * limbs) continue;
+    if (!found.empty() && shape.words < found.front()->words) found.clear();
+    if (found.empty() || shape.words == found.front()->words) found.push_back(&shape);
+  }
+  std::ranges::sort(found, {}, &Shape::threads);
+  return found;
 }
 
 }  // namespace
@@ -29,13 +36,26 @@ const Shape& shape_of(std::span<const Shape> shapes, std::size_t limbs) {
 ProgramRunner::ProgramRunner(const Technique& technique, Device& device, std::size_t limbs)
     : device_(device),
       limbs_(limbs),
-      shape_(shape_of(technique.shapes, limbs)),
+      shapes_(narrowest_shapes(technique.shapes, limbs)),
       workspaces_(device, kInFlight) {
-  if (technique.reference != nullptr) check_kernel(technique, shape_.threads, device.index(), limbs);
+  if (technique.reference == nullptr) return;
+  // Each kernel that a driver compiles takes seconds: there is one for all numbers of items.
+  shapes_.resize(1);
+  check_kernel(technique, shapes_.front()->threads, device.index(), limbs);
+}
+
+const Shape& ProgramRunner::shape_for(std::size_t items) const {
+  const std::size_t most = device_.properties().multiprocessors * kThreadsOfMultiprocessor;
+  const Shape* best = shapes_.front();
+  for (const Shape* const shape : shapes_) {
+    if (items * shape->threads <= most) best = shape;
+  }
+  return *best;
 }
 
 void ProgramRunner::run(const Program& program, TimingClass timing, const BatchView& modulus,
-                        std::span<const BatchView> operands, const BatchResult& result) const {
+                        std::span<const BatchView> operands, const BatchResult& result,
+                        const Event* after) const {
   std::vector<ItemStatus> statuses(result.count, ItemStatus::not_computed);
   Job job;
   job.op = Operation::mulmod;
@@ -43,7 +63,8 @@ void ProgramRunner::run(const Program& program, TimingClass timing, const BatchV
   job.modulus = modulus;
   job.result = result;
   job.status = statuses.data();
-  ChunkPlan plan{device_, shape_, job, program, limbs_, {}, 1, {}};
+  ChunkPlan plan{device_, shape_for(result.count), job, program, limbs_, {}, 1, {}};
+  plan.after = after;
   for (const BatchView& operand : operands) plan.operands.push_back({&operand, Entry::as_it_is});
   workspaces_.lend([&](Workspace& workspace) { run_chunk(plan, Items::run(0, result.count), workspace); });
 }

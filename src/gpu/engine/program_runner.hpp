@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "engine/engine.hpp"
 #include "gpu/device.hpp"
@@ -22,21 +23,25 @@ class ProgramRunner {
   ProgramRunner(const Technique& technique, Device& device, std::size_t limbs);
 
   /// Programs must be built for R = 2^(64 radix_limbs()) >= 2^(64 limbs).
-  [[nodiscard]] std::size_t radix_limbs() const { return shape_.words / 2; }
+  [[nodiscard]] std::size_t radix_limbs() const { return shapes_.front()->words / 2; }
 
   /// Runs the program for items 0 .. result.count - 1 and waits for it. On input: operands of any width, with
   /// values below R; those that all items share are on the host, the others and the results either all on the
-  /// device or all on the host. On output: results `limbs` limbs wide, which must not overlap operands. With
-  /// TimingClass::secret all intermediate copies are zeroed.
+  /// device or all on the host. The device begins once the work before `after` is done, if that is not null.
+  /// On output: results `limbs` limbs wide, which must not overlap operands. With TimingClass::secret all
+  /// intermediate copies are zeroed.
   /// @throws DeviceError
   void run(const Program& program, TimingClass timing, const BatchView& modulus,
-           std::span<const BatchView> operands, const BatchResult& result) const;
+           std::span<const BatchView> operands, const BatchResult& result,
+           const Event* after = nullptr) const;
 
  private:
   Device& device_;
   std::size_t limbs_;
-  const Shape& shape_;
+  std::vector<const Shape*> shapes_;  ///< of one width, by their number of threads; at least one
   mutable Workspaces workspaces_;
+
+  [[nodiscard]] const Shape& shape_for(std::size_t items) const;
 };
 
 }  // namespace manymod::gpu

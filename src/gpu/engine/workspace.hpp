@@ -86,7 +86,9 @@ class Workspace {
 /// are gathered and copied while another is computed.
 class Workspaces {
  public:
-  static constexpr std::size_t kInFlight = 4;
+  /// More than one call uses: batches of requests share a GPU, six at a time unless a service is told
+  /// otherwise.
+  static constexpr std::size_t kInFlight = 8;
   /// After memory was short, one place more is tried each time that so many uses have not been short of it.
   /// More than are ever in flight: workspaces that all fail at the same time then take turns, and do not fail
   /// forever.
