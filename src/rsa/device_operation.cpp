@@ -22,8 +22,10 @@ namespace {
 // Rough shares of the time.
 constexpr double kBlindingShare = 0.02;
 constexpr double kPowersEnd = 0.9;
-// Rough rate at which one thread copies, compares or zeroes memory.
-constexpr double kBytesPerNs = 6;
+// Rough rate at which one thread copies, compares or zeroes memory. Shorter work of that kind is not shared
+// among threads: in a small batch, waiting for the last thread takes longer.
+constexpr double kBytesPerNs = 10;
+constexpr double kWorthThreadsNs = 1e6;
 
 // Whether a GPU can compute the rows of `key` together with those of the first key, see suits_device.
 bool matches_first(const Rows& rows, const Key& key) {
@@ -239,6 +241,7 @@ class DeviceOperation {
   template <class Visit>
   void for_rows(std::size_t row_bytes, const Visit& visit) const {
     const double row_ns = static_cast<double>(row_bytes) / kBytesPerNs;
+    if (row_ns * static_cast<double>(count_) < kWorthThreadsNs) return visit(std::size_t{0}, count_);
     execute_ranges(count_, row_ns, settings_.threads, ProgressPart(),
                    [&](std::size_t begin, std::size_t end, const StopToken&) { visit(begin, end); });
   }
