@@ -30,17 +30,21 @@ GridPairs::GridPairs(const Rows& rows) : limbs_(rows.limbs) {
 }
 
 bool GridPairs::draw(const Rows& rows, unsigned threads, const ProgressPart& progress) {
-  const std::size_t runs = rows.runs.size();
-  const double run_ns = blinding_ns(limbs_) * static_cast<double>(count()) / static_cast<double>(runs);
   const auto draw_some = [&](std::size_t begin, std::size_t end, const StopToken& stop) {
-    for (std::size_t run = begin; run < end && !stop.requested(); ++run) {
-      draw_run(*rows.runs[run].key, first_[run], run + 1 < runs ? first_[run + 1] : count());
+    for (std::size_t run = run_of(begin); begin < end && !stop.requested(); ++run) {
+      const std::size_t next = run + 1 < first_.size() ? std::min(end, first_[run + 1]) : end;
+      draw_of_key(*rows.runs[run].key, begin, next);
+      begin = next;
     }
   };
-  return execute_ranges(runs, run_ns, threads, progress, draw_some);
+  return execute_ranges(count(), blinding_ns(limbs_), threads, progress, draw_some);
 }
 
-void GridPairs::draw_run(const RingKey& key, std::size_t begin, std::size_t end) {
+std::size_t GridPairs::run_of(std::size_t pair) const {
+  return static_cast<std::size_t>(std::ranges::upper_bound(first_, pair) - first_.begin()) - 1;
+}
+
+void GridPairs::draw_of_key(const RingKey& key, std::size_t begin, std::size_t end) {
   const PrivateArithmetic& arithmetic = key.arithmetic();
   limbs::Buffer scratch(arithmetic.scratch_limbs());
   Blinder blinder(key.blinding(), arithmetic);

@@ -51,7 +51,10 @@ class GridPairs {
   std::vector<std::size_t> first_;  ///< index of the first pair of each run
   limbs::Buffer factors_, inverses_;
 
-  void draw_run(const RingKey& key, std::size_t begin, std::size_t end);
+  /// The run that a pair belongs to.
+  [[nodiscard]] std::size_t run_of(std::size_t pair) const;
+  /// Draw pairs [begin, end), all of one key.
+  void draw_of_key(const RingKey& key, std::size_t begin, std::size_t end);
 };
 
 }  // namespace manymod::rsa
