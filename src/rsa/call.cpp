@@ -26,12 +26,13 @@ constexpr std::size_t kNumbersPerItem = 9;
 // computes one block, other blocks are encoded, blinded and decoded.
 constexpr std::size_t kLeastGpuBlock = 64;
 constexpr std::size_t kMostGpuBlock = 32768;
-// Most items of a public operation's block, and the fewest if there are blocks for all threads. The CPU is
-// the bottleneck there: larger blocks exceed its caches, and each thread should have one. Private operations
-// have longer blocks: with blocks this short, batches of requests that share a GPU take 1.4 times as long,
-// while a single call gains 20 % at most.
-constexpr std::size_t kMostPublicGpuBlock = 8192;
+// A block of public operations has as many items as give each thread one, but not fewer than
+// kLeastPublicGpuBlock, and no more than have numbers of so many bytes. The CPU is the bottleneck there: a
+// block has its numbers in four buffers, and beyond a mebibyte each these exceed a processor's cache. Private
+// operations have longer blocks: with blocks this short, batches of requests that share a GPU take 1.4 times
+// as long, while a single call gains 20 % at most.
 constexpr std::size_t kLeastPublicGpuBlock = 1024;
+constexpr std::size_t kPublicGpuBlockBytes = std::size_t{1} << 20;
 // A block of private operations keeps the GPU busy for milliseconds: a few blocks in flight suffice, and
 // several threads should encode the first one. A block of public operations takes the CPU longer than the
 // GPU.
@@ -184,13 +185,17 @@ class CallRun {
     return true;
   }
 
+  [[nodiscard]] std::size_t most_of_public_block(unsigned threads) const {
+    const std::size_t share = (checked_.call.count + threads - 1) / threads;
+    const std::size_t in_cache = kPublicGpuBlockBytes / ring_.max_modulus_bytes();
+    return std::clamp(share, kLeastPublicGpuBlock, std::max(kLeastPublicGpuBlock, in_cache));
+  }
+
   /// Compute several blocks at a time, so that the GPU never waits for the CPU.
   bool run_blocks_at_a_time(std::size_t wave) {
     const std::size_t count = checked_.call.count;
     const unsigned threads = ring_.threads() == 0 ? default_threads() : ring_.threads();
-    const std::size_t share = (count + threads - 1) / threads;
-    const std::size_t largest =
-        checked_.is_private() ? kMostGpuBlock : std::clamp(share, kLeastPublicGpuBlock, kMostPublicGpuBlock);
+    const std::size_t largest = checked_.is_private() ? kMostGpuBlock : most_of_public_block(threads);
     const std::size_t most = std::min(std::clamp(wave, kLeastGpuBlock, largest), most_items());
     const std::size_t blocks = (count + most - 1) / most;
     if (blocks == 1) return run_block(0, count, ring_.threads(), caller_progress());
