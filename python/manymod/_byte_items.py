@@ -65,7 +65,7 @@ class Items:
     wrap: Callable[[Any], Any] | None = None
     #: The index of a pandas Series, None for anything else.
     labels: Any = None
-    #: Whether `block` is a copy of the caller's array, which is zeroed after use where it is secret.
+    #: Whether `block` is a copy of the caller's bytes, which `wipe` zeroes.
     copied: bool = False
 
     def take(self, rows: NDArray[np.intp]) -> Items:
@@ -73,10 +73,17 @@ class Items:
         if self.count is None:
             return self
         if self.kind is Kind.ARROW:
-            return _of_arrow(self.array.take(_arrow_indices(rows)))
+            result = _of_arrow(self.array.take(_arrow_indices(rows)))
+            result.copied = True
+            return result
         if isinstance(self.block, np.ndarray):
-            return Items(self.kind, len(rows), self.block[rows])
+            return Items(self.kind, len(rows), self.block[rows], copied=True)
         return Items(self.kind, len(rows), tuple(self.block[row] for row in rows))
+
+    def wipe(self) -> None:
+        """Zero the bytes where they are a copy."""
+        if self.copied and len(self.block):
+            np.frombuffer(self.block, np.uint8).fill(0)
 
 
 def _arrow_indices(rows: NDArray[np.intp]) -> Any:

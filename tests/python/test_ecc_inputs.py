@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import gmpy2
 import numpy as np
+import pyarrow as pa
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec as crypto_ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
@@ -68,6 +69,28 @@ def test_copies_of_secrets_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (wide == secrets).all()
     assert len(copies) == 3
     assert not any(copy.any() for copy in copies)
+
+
+@pytest.mark.parametrize("dtype", [pa.binary(), pa.large_binary(), pa.binary(32)])
+def test_copies_of_secrets_beside_nulls_are_zeroed(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrow arrays, of which a call takes the items that are not null; the caller's own stay as they are."""
+    copies: list[Any] = []
+    take = _byte_items.Items.take
+
+    def watched(self: Any, rows: Any) -> Any:
+        taken = take(self, rows)
+        copies.append(taken.block)
+        return taken
+
+    monkeypatch.setattr(_byte_items.Items, "take", watched)
+    values = [bytes(31) + b"\1", None, bytes(31) + b"\2"]
+    secrets = pa.array(values, dtype)
+    assert ecc.P256.public_keys(secrets).to_pylist()[::2] == ecc.P256.public_keys(values[::2])
+    with pytest.raises(ItemValueError):
+        ecc.P256.public_keys(pa.array([bytes(31) + b"\1", None, b"\xff" * 32], dtype))
+    assert len(copies) == 2
+    assert not any(any(bytes(copy)) for copy in copies)
+    assert secrets.to_pylist() == values
 
 
 @pytest.mark.parametrize("strides", [(-32, 1), (0, 1), (1, 1)])

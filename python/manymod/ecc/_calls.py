@@ -133,8 +133,7 @@ class CurveCalls:
             if wiped:
                 batch.rows.fill(0)
             for word in _SECRETS & given.keys():
-                if given[word].copied:
-                    given[word].block.fill(0)
+                given[word].wipe()
         if secret and some_bad and errors == "raise":
             result = None  # exceptions are logged and pickled, and tracebacks hold this frame
         return answer_or_error(name, result, batch.status, null, errors, scalar=count is None)
@@ -300,8 +299,7 @@ class _Batch(Results):
         finally:
             part.rows.fill(0)
             for name in _SECRETS & chosen.keys():
-                if chosen[name] is not given[name] and isinstance(chosen[name].block, np.ndarray):
-                    chosen[name].block.fill(0)
+                chosen[name].wipe()
         return bad
 
 
