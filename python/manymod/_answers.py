@@ -15,7 +15,7 @@ from manymod._answer import Answer, check_writable
 from manymod._arrow_answers import ArrowOverArray, DecimalsAnswer, NullsAnswer, TextAnswer
 from manymod._arrow_operands import ArrowText
 from manymod._device import DeviceRows, check_one_device
-from manymod._device_answer import DeviceAnswer
+from manymod._device_answer import DeviceAnswer, overlaps_on_device
 from manymod._operand_kinds import Kind, Operand, twos_complement
 from manymod.intarray import IntArray, Limbs, Signs
 
@@ -240,7 +240,11 @@ def _check_overlap(out: NDArray[Any], inputs: Sequence[Any]) -> None:
 def check_apart(out: Any, operands: Sequence[Operand]) -> None:
     """Raise ValueError if `out` overlaps an operand, also if it is one."""
     into = out.limbs if isinstance(out, IntArray) else out
-    if isinstance(into, np.ndarray) and any(np.may_share_memory(into, a) for a in _input_arrays(operands)):
+    if isinstance(into, np.ndarray):
+        overlaps = any(np.may_share_memory(into, array) for array in _input_arrays(operands))
+    else:
+        overlaps = overlaps_on_device(out, operands)
+    if overlaps:
         raise ValueError("out overlaps an operand")
 
 

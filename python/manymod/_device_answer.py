@@ -17,7 +17,7 @@ from manymod._operand_kinds import Kind, Operand
 from manymod.device_array import DeviceArray
 from manymod.intarray import Limbs, Signs
 
-__all__ = ["DeviceAnswer"]
+__all__ = ["DeviceAnswer", "overlaps_on_device"]
 
 
 class DeviceAnswer(Answer):
@@ -78,6 +78,20 @@ def _check_overlap(out: _core.DeviceLimbs, operands: Sequence[Operand]) -> None:
     for item in operands:
         if not isinstance(item, DeviceRows) or layout(item.on_device) == layout(out):
             continue
-        first, second = sorted((item.on_device, out), key=lambda limbs: limbs.address)
-        if first.address + first.span_bytes > second.address:
+        if _share_memory(item.on_device, out):
             raise ValueError("out overlaps an operand without being exactly the same array")
+
+
+def _share_memory(one: _core.DeviceLimbs, other: _core.DeviceLimbs) -> bool:
+    """Whether the bytes from the first to the last limb of both have some in common."""
+    first, second = sorted((one, other), key=lambda limbs: limbs.address)
+    return first.address + first.span_bytes > second.address
+
+
+def overlaps_on_device(out: Any, operands: Sequence[Operand]) -> bool:
+    """Whether `out` is an array in GPU memory that overlaps an operand there, or is one."""
+    on_device = [item.on_device for item in operands if isinstance(item, DeviceRows)]
+    if not on_device or not is_on_device(out):
+        return False
+    into = import_limbs("out", out)
+    return any(_share_memory(into, limbs) for limbs in on_device)

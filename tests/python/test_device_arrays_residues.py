@@ -112,3 +112,21 @@ def test_rows_and_fmamod() -> None:
     ]
     assert ints(manymod.fmamod(a, -3, to_device(5), P)) == [(5 - 3 * u) % P for u in x[0]]
     assert ints(manymod.fmamod(a, b, c, P, secret=True)) == ints(manymod.fmamod(a, b, c, P))
+
+
+@on_device
+def test_out_is_no_operand_of_a_sum() -> None:
+    """Not the very same array either, as on the host."""
+    moduli, whole = to_device(limbs([P, 7], 2)), to_device(limbs(list(range(1, 7)), 2))
+    rows: Any = tensor(whole, shape=(2, 3, 2))
+    with pytest.raises(ValueError, match="^out overlaps an operand$"):
+        manymod.summod(rows, moduli, out=moduli)
+    with pytest.raises(ValueError, match="^out overlaps an operand$"):
+        manymod.prodmod(rows, moduli, out=tensor(whole, shape=(2, 2), byte_offset=64))
+    single: Any = tensor(whole, shape=(6, 1, 2))
+    with pytest.raises(ValueError, match="^out overlaps an operand$"):
+        manymod.dotmod(single, single, P, out=whole)
+    assert (ints(moduli), ints(whole)) == ([P, 7], list(range(1, 7)))
+    into = to_device(limbs([0, 0], 2))
+    assert manymod.summod(rows, moduli, out=into) is into
+    assert ints(into) == [6, 15 % 7]
