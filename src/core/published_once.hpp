@@ -18,6 +18,8 @@ namespace manymod {
 template <class T>
 class PublishedForever {
  public:
+  /// The value, null before there is one.
+  [[nodiscard]] const T* published() const { return value_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_value() const { return published() != nullptr; }
 
   /// The value, valid as long as this object; computed by make() if there is none yet.
@@ -32,9 +34,6 @@ class PublishedForever {
     }
     return found;
   }
-
- protected:
-  [[nodiscard]] const T* published() const { return value_.load(std::memory_order_acquire); }
 
  private:
   mutable std::atomic<const T*> value_{nullptr};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -43,18 +44,16 @@ void Device::leave() noexcept {
 void Device::check_usable() const {
   const int number = static_cast<int>(index());
   if (!driver_.own_process()) throw DriverError(Fault::forked, number, forked_message());
-  if (lost()) {
-    throw DriverError(Fault::lost, number,
-                      "lost by an earlier failure: " + std::string(lost_call_) + " returned " +
-                          driver_.result_name(lost_result_));
-  }
+  const std::string* const lost = lost_.published();
+  if (lost != nullptr) throw DriverError(Fault::lost, number, "lost by an earlier failure: " + *lost);
 }
 
 void Device::check(const char* call, Result result) {
   if (result == kSuccess) return;
   if (fault_of(result) == Fault::lost) {
-    lost_call_ = call;
-    lost_result_ = result;
+    lost_.get([&] {
+      return std::make_unique<std::string>(std::string(call) + " returned " + driver_.result_name(result));
+    });
   }
   driver_.throw_result(call, result, static_cast<int>(index()));
 }

@@ -5,12 +5,12 @@
 // Functions may be called from any thread. They leave the thread's current context unchanged.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "core/published_once.hpp"
 #include "gpu/cuda/driver.hpp"
 #include "gpu/cuda/kernel.hpp"
 #include "gpu/device.hpp"
@@ -25,7 +25,7 @@ class Device final : public gpu::Device {
 
   [[nodiscard]] unsigned compute_capability() const { return compute_capability_; }  ///< 90 for 9.0
   /// Whether a kernel or the device failed, after which every use throws Fault::lost.
-  [[nodiscard]] bool lost() const { return lost_result_ != kSuccess; }
+  [[nodiscard]] bool lost() const { return lost_.has_value(); }
 
   void check_usable() const override;
   const Kernel& kernel(const gpu::KernelId& id) override;
@@ -94,8 +94,7 @@ class Device final : public gpu::Device {
   DeviceHandle handle_ = 0;
   ContextHandle context_ = nullptr;
   unsigned compute_capability_ = 0;
-  std::atomic<const char*> lost_call_ = nullptr;  ///< set before lost_result_
-  std::atomic<Result> lost_result_ = kSuccess;
+  PublishedOnce<std::string> lost_;  ///< by which failure it was lost
   std::mutex kernels_mutex_;
   std::vector<Image> images_;
   std::map<std::string, Kernel> kernels_;

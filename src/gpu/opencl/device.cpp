@@ -39,7 +39,7 @@ Device::~Device() = default;
 void Device::check_usable() const {
   const int number = static_cast<int>(index());
   if (!driver_.own_process()) throw DriverError(Fault::forked, number, forked_message());
-  const std::string* const lost = lost_.get([] { return std::unique_ptr<const std::string>(); });
+  const std::string* const lost = lost_.published();
   if (lost != nullptr) throw DriverError(Fault::lost, number, "lost by an earlier failure: " + *lost);
 }
 

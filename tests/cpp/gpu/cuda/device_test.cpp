@@ -283,6 +283,17 @@ TEST_F(CudaDevice, KernelFaultLosesTheDevice) {
   EXPECT_EQ(fake_cuda::counts().calls, calls) << "the driver is not asked again";
 }
 
+// Of several threads whose calls fail, the first decides what later errors say, both call and result.
+TEST_F(CudaDevice, TheFirstFailureIsTold) {
+  Device& device = cuda::device(0);
+  EXPECT_EQ(fault_in([&] { device.check("cuStreamSynchronize", 700); }), Fault::lost);
+  EXPECT_EQ(fault_in([&] { device.check("cuLaunchKernel", 719); }), Fault::lost);
+  const auto error = driver_error([&] { DeviceBuffer(device, 8); });
+  ASSERT_TRUE(error);
+  EXPECT_STREQ(error->what(),
+               "cuda:0: lost by an earlier failure: cuStreamSynchronize returned CUDA_ERROR_ILLEGAL_ADDRESS");
+}
+
 // The device is lost at each call of the driver: an error, no crash, and never a wrong result.
 TEST_F(CudaDevice, LostAtAnyCall) {
   std::size_t calls = 0;
