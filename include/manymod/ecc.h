@@ -309,7 +309,8 @@ typedef struct mm_ecc_call {
   mm_hash hash;  /**< of messages, of RFC 6979 and of MM_ECC_EXCHANGE. MM_HASH_NONE: for signatures the usual
                     one (SM2: SM3, else by order_bits: SHA-256 to 256, SHA-384 to 384, SHA-512), none for
                     MM_ECC_EXCHANGE. EdDSA and BIP 340 have their own */
-  int prehashed; /**< nonzero: `message` has digests. EdDSA: Ed25519ph, Ed448ph. ECDSA: of any length */
+  int prehashed; /**< nonzero: `message` has digests. EdDSA: Ed25519ph, Ed448ph. ECDSA: of any length, which
+                    is not compared with that of `hash`; of those longer than n the leftmost bits */
   mm_ecc_nonces nonces;
   mm_ecc_policy policy;
   mm_ecc_signature_format signature_format;

@@ -114,6 +114,9 @@ def _failing_by_crypto_error(digest: Callable[[Buffer], bytes]) -> Callable[[Buf
 class Prehashed:
     """Takes the place of a hash where the caller has hashed: messages are digests by this hash.
 
+    Digests of another length than the hash's are refused, but by ECDSA: it takes any length, and the leftmost
+    bits of digests that are longer than the order of the curve.
+
     >>> Prehashed("sha256")
     Prehashed(algorithm='sha256')
     """
