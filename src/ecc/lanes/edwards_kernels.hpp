@@ -14,6 +14,7 @@
 
 #include <cstddef>
 
+#include "arch/unaligned_vectors.hpp"
 #include "ecc/formulas/edwards.hpp"
 #include "ecc/formulas/ladder.hpp"
 #include "ecc/lanes/edwards_comparison.hpp"
@@ -24,7 +25,6 @@
 #include "field/batch_inverse.hpp"
 #include "field/interleaved.hpp"
 #include "field/special_lanes.hpp"
-#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -43,7 +43,7 @@ class EdwardsKernels {
   using Forms = EdwardsForms<Curves::kA, F>;
   using Element = typename F::Element;
   using Vector = typename F::Vector;
-  using Vectors = special_primes::UnalignedVectors<Arch>;
+  using Vectors = UnalignedVectors<Arch>;
   using Mask = typename F::Mask;
   using Extended = edwards::Extended<F>;
   using Prepared = typename Forms::Prepared;

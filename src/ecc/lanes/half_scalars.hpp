@@ -37,8 +37,8 @@
 
 #include <cstddef>
 
+#include "arch/unaligned_vectors.hpp"
 #include "core/limb.hpp"
-#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -47,7 +47,7 @@ namespace manymod::ecc::lanes {
 template <class Arch, std::size_t kLimbs, unsigned kOrderBits, unsigned kCofactorBits>
 class HalfScalars {
   using Vector = typename Arch::Vector;
-  using Vectors = special_primes::UnalignedVectors<Arch>;
+  using Vectors = UnalignedVectors<Arch>;
   typedef double Doubles __attribute__((vector_size(sizeof(Vector))));
   typedef long long Integers __attribute__((vector_size(sizeof(Vector))));
   static constexpr std::size_t kLanes = Arch::kLanes;

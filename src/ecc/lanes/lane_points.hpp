@@ -9,11 +9,11 @@
 
 #include <cstddef>
 
+#include "arch/unaligned_vectors.hpp"
 #include "ecc/formulas/jacobian.hpp"
 #include "ecc/lanes/lane_curves.hpp"
 #include "ecc/lanes/point_lane_calls.hpp"
 #include "field/batch_inverse.hpp"
-#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -23,7 +23,7 @@ struct LanePoints {
   using F = typename Curve::template Field<Arch>;
   using Element = typename F::Element;
   using Vector = typename F::Vector;
-  using Vectors = special_primes::UnalignedVectors<Arch>;
+  using Vectors = UnalignedVectors<Arch>;
   using Mask = typename F::Mask;
   using Point = jacobian::Point<F>;
   using Affine = jacobian::AffinePoint<F>;

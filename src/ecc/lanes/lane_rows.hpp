@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
+#include "arch/unaligned_vectors.hpp"
 #include "core/limb.hpp"
 #include "ecc/lanes/transposition.hpp"
-#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -15,7 +15,7 @@ namespace manymod::ecc::lanes {
 template <class Arch, std::size_t kWords>
 class LaneRows {
   using Vector = typename Arch::Vector;
-  using Vectors = special_primes::UnalignedVectors<Arch>;
+  using Vectors = UnalignedVectors<Arch>;
   static constexpr std::size_t kLanes = Arch::kLanes;
 
  public:

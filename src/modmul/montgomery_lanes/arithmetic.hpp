@@ -17,17 +17,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/unaligned_vectors.hpp"
 #include "core/limb.hpp"
 #include "modmul/montgomery_lanes/constants.hpp"
 #include "modmul/special_primes/digit_columns.hpp"
-#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::montgomery_lanes {
 
 template <std::size_t kCount, class Arch>
 class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
   using Columns = special_primes::DigitColumns<kCount, Arch>;
-  using Vectors = special_primes::UnalignedVectors<Arch>;
+  using Vectors = UnalignedVectors<Arch>;
 
  public:
   static constexpr std::size_t kDigits = kCount;

@@ -44,10 +44,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "arch/unaligned_vectors.hpp"
 #include "core/limb.hpp"
 #include "modmul/special_primes/constants.hpp"
 #include "modmul/special_primes/lane_columns.hpp"
-#include "modmul/special_primes/unaligned_vectors.hpp"
 
 namespace manymod::special_primes {
 

@@ -7,9 +7,9 @@
 
 #include "core/limb.hpp"
 
-namespace manymod::special_primes {
+namespace manymod {
 
-/// `Arch`: see lane_arithmetic.hpp.
+/// `Arch`: an instruction set's policy, whose Vector is a vector of words.
 template <class Arch>
 class UnalignedVectors {
   using Vector = typename Arch::Vector;
@@ -27,4 +27,4 @@ class UnalignedVectors {
   }
 };
 
-}  // namespace manymod::special_primes
+}  // namespace manymod
