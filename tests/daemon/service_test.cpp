@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 
+#include "cpp/support/address_sanitizer.hpp"
 #include "daemon/support.hpp"
 
 namespace manymod::signd::test {
@@ -212,7 +213,7 @@ TEST_F(SigndService, WritesToDescriptorsAndCancels) {
 }
 
 // The allocator of the address sanitizer does not survive the fork of a process whose other threads allocate.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(MM_ADDRESS_SANITIZER)
 TEST_F(SigndService, ServesForkedChildren) {
   ASSERT_EQ(call("rsa", kPss, kDigest).status, Status::ok);
   std::vector<pid_t> children;
