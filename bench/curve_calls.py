@@ -10,18 +10,15 @@ compiles kernels and is timed by itself. A rate is that of the fastest of the re
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from device_calls import Report, device_of, parser_of
 
-import manymod
 from manymod import ecc
 
 CURVES = ("P-256", "secp256k1", "P-384", "Ed25519", "X25519")
@@ -83,32 +80,20 @@ def compared(call: Callable[[str], Any], items: int, device: str, repetitions: i
 
 def main() -> None:
     """Write the report."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__, repetitions=3)
     parser.add_argument("--backend", choices=("cuda", "opencl"), default="opencl")
     parser.add_argument("--curve", action="append", help=f"default: {', '.join(CURVES)}")
-    parser.add_argument("--model", default="", help="default: that of the backend's first device")
     parser.add_argument("--items", type=int, nargs="+", default=[262_144], help="default: 262144")
-    parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     if options.backend == "opencl" and os.environ.get("MANYMOD_OPENCL_SECRET") != "1":
         parser.error("without MANYMOD_OPENCL_SECRET=1 the CPU computes with secrets")
-    devices = [device for device in manymod.devices() if device.backend == options.backend]
-    chosen = next((device for device in devices if options.model in device.model), None)
-    if chosen is None:
-        parser.error(f"no such device among {[device.model for device in devices]}")
-    rows = []
+    device = device_of(parser, options.backend, options.model)
+    report = Report(device)
     for name, items in itertools.product(options.curve or CURVES, options.items):
         for operation, call in calls(ecc.Curve.named(name), items).items():
             row = {"curve": name, "operation": operation, "items": items}
-            row |= compared(call, items, chosen.name, options.repetitions)
-            rows.append(row)
-            print(json.dumps(row), flush=True)
-    if options.output is not None:
-        report = {"device": chosen.model, "threads": manymod.get_threads(), "rows": rows}
-        options.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+            report.add(row | compared(call, items, device.name, options.repetitions))
+    report.write(options.output)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Powers by variants on an OpenCL device: whole calls with arrays of the host, checked.
 
-    MANYMOD_OPENCL_SECRET=1 python bench/opencl/power_calls.py --model H100 --output FILE.json
+    MANYMOD_OPENCL_SECRET=1 python bench/power_calls.py --model H100 --output FILE.json
 
 Exponents are as long as the moduli, or have --exponent-bits: unless they are long, copies take most of the
 time where moduli are short. Each item has its own modulus. The device is the first one with OpenCL whose
@@ -12,14 +12,12 @@ call takes with exponents of 1. All results are compared with the CPU's, and som
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from device_calls import Report, device_of, parser_of
 
 import manymod
 
@@ -68,23 +66,15 @@ def rest_of_a_call(numbers: tuple[Any, Any, Any], device: str, variant: str, rep
 
 def main() -> None:
     """Write the report."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--model", default="", help="default: that of the first OpenCL device")
+    parser = parser_of(__doc__, repetitions=2)
     parser.add_argument("--bits", type=int, action="append", choices=list(ITEMS))
     parser.add_argument("--variant", action="append", help=f"default: {', '.join(VARIANTS)}")
     parser.add_argument("--items", type=int, help=f"default: {ITEMS}")
     parser.add_argument("--exponent-bits", type=int, help="a multiple of 64; default: as the moduli")
-    parser.add_argument("--repetitions", type=int, default=2)
-    parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    devices = [device for device in manymod.devices() if device.backend == "opencl"]
-    chosen = next((device for device in devices if options.model in device.model), None)
-    if chosen is None:
-        parser.error(f"no such device among {[device.model for device in devices]}")
+    device = device_of(parser, "opencl", options.model)
+    report = Report(device)
     widest = {variant.name: variant.max_bits for variant in manymod.variants()}
-    report_rows = []
     for bits in options.bits or ITEMS:
         items = options.items or ITEMS[bits]
         exponent_bits = options.exponent_bits or bits
@@ -98,9 +88,9 @@ def main() -> None:
             if bits > widest[variant]:
                 continue
             for secret in (False, True):
-                first, _ = measured((x, y, n), chosen.name, variant, secret=secret)
+                first, _ = measured((x, y, n), device.name, variant, secret=secret)
                 calls = [
-                    measured(numbers, chosen.name, variant, secret=secret) for _ in range(options.repetitions)
+                    measured(numbers, device.name, variant, secret=secret) for _ in range(options.repetitions)
                 ]
                 seconds = fastest(calls)
                 row = {
@@ -115,13 +105,10 @@ def main() -> None:
                     "right": all(np.array_equal(results, expected) for _, results in calls),
                 }
                 if not secret:
-                    rest = rest_of_a_call(numbers, chosen.name, variant, options.repetitions)
+                    rest = rest_of_a_call(numbers, device.name, variant, options.repetitions)
                     row["kernels_per_second"] = round(items / (seconds - rest))
-                report_rows.append(row)
-                print(json.dumps(row), flush=True)
-    if options.output is not None:
-        report = {"device": chosen.model, "threads": manymod.get_threads(), "rows": report_rows}
-        options.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+                report.add(row)
+    report.write(options.output)
 
 
 if __name__ == "__main__":
