@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manymod.intarray import Limbs, Signs
+from manymod._limbs import Limbs, Signs
 
 __all__ = ["Answer", "check_writable"]
 

@@ -16,8 +16,9 @@ from manymod._arrow_answers import ArrowOverArray, DecimalsAnswer, NullsAnswer, 
 from manymod._arrow_operands import ArrowText
 from manymod._device import DeviceRows, check_one_device
 from manymod._device_answer import DeviceAnswer, overlaps_on_device
+from manymod._limbs import Limbs, Signs
 from manymod._operand_kinds import Kind, Operand, twos_complement
-from manymod.intarray import IntArray, Limbs, Signs
+from manymod.intarray import IntArray
 
 __all__ = ["answer_for", "check_apart"]
 

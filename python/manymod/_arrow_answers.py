@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from manymod import _arrow, _core
 from manymod._answer import Answer
 from manymod._arrow_operands import ArrowText
-from manymod.intarray import Limbs, Signs
+from manymod._limbs import Limbs, Signs
 
 __all__ = ["ArrowOverArray", "DecimalsAnswer", "NullsAnswer", "TextAnswer"]
 

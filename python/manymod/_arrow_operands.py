@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _arrow, _core
+from manymod._limbs import limbs_for
 from manymod._operand_kinds import (
     Batch,
     Binary,
@@ -19,7 +20,6 @@ from manymod._operand_kinds import (
     bits_of_copy,
     widest_bits,
 )
-from manymod.intarray import limbs_for
 
 __all__ = ["HEXADECIMAL", "MAX_DECIMAL_DIGITS", "ArrowText", "arrow_operand"]
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from manymod import _arrow, _core
 from manymod._answer import check_writable
+from manymod._limbs import refuse_mask
 from manymod._series import Column, open_column
 from manymod.errors import Status, _item_error
-from manymod.intarray import refuse_mask
 
 if TYPE_CHECKING:
     from typing_extensions import Self

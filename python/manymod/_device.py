@@ -12,9 +12,9 @@ import numpy as np
 from manymod import _core
 from manymod._arrow import is_arrow
 from manymod._device_packages import allocator_of, current_device, importer_of
+from manymod._limbs import Limbs
 from manymod._operand_kinds import Batch, Kind, LimbRows, Operand, Scalar, bits_of_copy, index_of
 from manymod.errors import DeviceError
-from manymod.intarray import Limbs
 
 __all__ = [
     "DLPACK_CPU",

@@ -13,9 +13,9 @@ from manymod import _core
 from manymod._answer import Answer
 from manymod._device import DeviceRows, import_limbs, is_on_device
 from manymod._device_packages import is_immutable
+from manymod._limbs import Limbs, Signs
 from manymod._operand_kinds import Kind, Operand
 from manymod.device_array import DeviceArray
-from manymod.intarray import Limbs, Signs
 
 __all__ = ["DeviceAnswer", "overlaps_on_device"]
 

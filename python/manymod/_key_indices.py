@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _arrow
+from manymod._limbs import refuse_mask
 from manymod._series import object_nulls, open_column
-from manymod.intarray import refuse_mask
 from manymod.plan import checked_integer
 
 __all__ = ["broadcast", "key_numbers", "length", "taken"]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod.intarray import (
+from manymod._limbs import (
     Limbs,
     Signs,
     bytes_to_limbs,

@@ -14,10 +14,11 @@ from manymod._arrow import as_arrow, is_arrow
 from manymod._arrow_operands import arrow_operand
 from manymod._device import DLPACK_CPU, DLPACK_CUDA, device_operand
 from manymod._device_packages import importer_of
+from manymod._limbs import refuse_mask
 from manymod._operand_kinds import Binary, Integers, Kind, LimbRows, Operand, Scalar, Sequenced, index_of
 from manymod._series import Column, check_labels, open_column
 from manymod.errors import DeviceError
-from manymod.intarray import IntArray, refuse_mask
+from manymod.intarray import IntArray
 
 __all__ = ["broadcast_row", "common_length", "operand"]
 

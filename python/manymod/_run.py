@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._answer import Answer
 from manymod._arrow import merged_nulls
+from manymod._limbs import Limbs, Signs
 from manymod._operand_kinds import Batch, Operand
 from manymod.errors import Status, _item_error
-from manymod.intarray import Limbs, Signs
 
 __all__ = [
     "Errors",

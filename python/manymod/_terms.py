@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._answers import answer_for, check_apart
 from manymod._device import ROW_BITS, DeviceRows, check_one_device, device_operand, is_on_device, on_host
+from manymod._limbs import Limbs, Signs, refuse_mask
 from manymod._operand_kinds import Batch, Kind, Operand
 from manymod._operands import broadcast_row, operand
 from manymod._run import RUN_BYTES, Progress, Watched
 from manymod._series import check_labels
 from manymod.errors import Status, _item_error
 from manymod.hardware import get_threads
-from manymod.intarray import IntArray, Limbs, Signs, refuse_mask
+from manymod.intarray import IntArray
 from manymod.plan import checked_errors, shared_handle
 
 __all__ = ["Rows", "TermCall", "TermOperation", "run_terms"]

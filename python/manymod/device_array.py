@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._device import DeviceRows, Export, host_limbs
+from manymod._limbs import Limbs
 from manymod._operands import operand
 from manymod.errors import DeviceError
-from manymod.intarray import Limbs
 
 __all__ = ["DeviceArray", "to_device"]
 

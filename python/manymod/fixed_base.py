@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._answers import answer_for
 from manymod._forked import ProcessOwn
+from manymod._limbs import Signs, limbs_for
 from manymod._operand_kinds import Batch, Operand, Scalar
 from manymod._operands import operand
 from manymod._run import Errors, Progress, execute
 from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
 from manymod.asynchronous import submit
-from manymod.intarray import Signs, limbs_for
 from manymod.plan import (
     MAX_MODULUS_BITS,
     checked_choice,

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._answers import answer_for
 from manymod._forked import KeptHandles, ProcessOwn
+from manymod._limbs import Signs
 from manymod._operand_kinds import Batch, Operand
 from manymod._operands import common_length, operand
 from manymod._run import Errors, Kernel, ListKernel, Progress, execute
 from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
 from manymod.asynchronous import submit
-from manymod.intarray import Signs
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

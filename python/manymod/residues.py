@@ -15,11 +15,12 @@ from manymod import _core
 from manymod._device import ROW_BITS, DeviceRows, Export, host_limbs, on_host
 from manymod._forked import ProcessOwn
 from manymod._indexing import checked_index
+from manymod._limbs import Limbs, canonical_limbs
 from manymod._operand_kinds import Batch, Operand
 from manymod._operands import common_length, operand
 from manymod.device_array import DeviceArray, _device_index
 from manymod.errors import DeviceError, _item_error
-from manymod.intarray import IntArray, Limbs, canonical_limbs
+from manymod.intarray import IntArray
 from manymod.plan import MAX_MODULUS_BITS, OPERATIONS, checked_threads
 from manymod.reductions import dotmod, prodmod, summod
 

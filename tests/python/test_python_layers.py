@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python" / "manymod"
 LAYERS = [
     ["_core", "_extras", "_forked", "_starting", "errors"],
     ["_hashes", "_key_files"],
-    ["_arrow", "_device_packages", "_indexing", "_series", "intarray"],
+    ["_arrow", "_device_packages", "_indexing", "_limbs", "_series", "intarray"],
     ["_answer", "_arrow_operands", "_device", "_operand_kinds", "_operands", "device_array"],
     ["_answers", "_arrow_answers", "_device_answer", "_byte_items", "_byte_typing", "_run", "_typing"],
     ["asynchronous", "plan"],

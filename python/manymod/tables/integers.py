@@ -22,8 +22,9 @@ from manymod._arrow import (
     validity,
 )
 from manymod._arrow_operands import HEXADECIMAL
+from manymod._limbs import Limbs, Signs, limbs_for
 from manymod._operand_kinds import magnitudes_in_place, twos_complement, widest_bits
-from manymod.intarray import IntArray, Limbs, Signs, limbs_for
+from manymod.intarray import IntArray
 from manymod.tables.columns import MAX_DECIMAL_DIGITS, column_kind, plain_array
 from manymod.tables.json_rows import JsonNumber
 from manymod.tables.notations import AUTO, array_said_itself, looks_hexadecimal, said_itself

@@ -13,7 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from manymod import _core, _run
-from manymod.intarray import IntArray, lengths_in_bits
+from manymod._limbs import lengths_in_bits
+from manymod.intarray import IntArray
 from manymod.tables import columns
 from manymod.tables.batches import Batch, Source
 from manymod.tables.errors import OperandError

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import manymod
-from manymod.intarray import IntArray, limbs_for
+from manymod._limbs import limbs_for
+from manymod.intarray import IntArray
 from manymod.multi import multi_powmod_columns
 from manymod.tables.errors import OperandError
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 import manymod
+from manymod._limbs import Limbs, limbs_for
 from manymod.cli.bench.contenders import elapsed
 from manymod.cli.bench.operands import odd_moduli, residues
-from manymod.intarray import Limbs, limbs_for
 
 __all__ = ["OPERATIONS", "SMALL_ITEMS", "Case", "Settings", "measure", "operands_of"]
 

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from manymod.intarray import Limbs, limbs_for
+from manymod._limbs import Limbs, limbs_for
 
 __all__ = ["Item", "full_length", "odd_moduli", "random_items", "residues"]
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 import manymod
+from manymod._limbs import limbs_for
 from manymod.cli.bench.contenders import elapsed
 from manymod.cli.bench.operands import full_length, odd_moduli, residues
 from manymod.cli.tune.facts import threads_per_instance
-from manymod.intarray import limbs_for
 from manymod.lab.limits import Operations, cpu_limit, gpu_limit, power_operations
 from manymod.lab.machine import Machine
 from manymod.lab.model import Unavailable

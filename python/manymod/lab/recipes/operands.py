@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import manymod
-from manymod.intarray import Limbs
+from manymod._limbs import Limbs
 from manymod.lab.model import RowError
 
 __all__ = ["check", "integers", "placed"]
