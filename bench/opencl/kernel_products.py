@@ -15,6 +15,7 @@ import argparse
 import importlib.util
 import json
 import random
+import re
 import time
 from ctypes import c_uint
 from dataclasses import dataclass
@@ -32,6 +33,22 @@ PRODUCTS = 3_000_000_000
 ITEMS = 131_072
 
 
+TECHNIQUES = ("dpf52", "reduced_radix", "cios32")
+#: Lengths of the moduli that shapes are measured with.
+LENGTHS = (128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
+#: Moduli of dpf52 and reduced_radix are below R / 2^HEADROOM_BITS.
+HEADROOM_BITS = 2
+
+
+def radix_bits(technique: str, digits: int) -> int:
+    """Return log2 R of numbers with so many digits."""
+    if technique == "cios32":
+        return 32 * digits
+    if technique == "dpf52":
+        return 52 * digits
+    return (29 if digits <= 32 else 28 if digits <= 128 else 27) * digits
+
+
 @dataclass(frozen=True)
 class Shape:
     """A kernel: of `threads` work-items with `per_thread` digits each."""
@@ -44,12 +61,7 @@ class Shape:
     @property
     def radix_bits(self) -> int:
         """log2 R."""
-        digits = self.threads * self.per_thread
-        if self.technique == "cios32":
-            return 32 * digits
-        if self.technique == "dpf52":
-            return 52 * digits
-        return (29 if digits <= 32 else 28 if digits <= 128 else 27) * digits
+        return radix_bits(self.technique, self.threads * self.per_thread)
 
     @property
     def local_words(self) -> int:
@@ -59,44 +71,22 @@ class Shape:
         return 2 * self.per_thread if self.technique == "dpf52" and 8 < self.per_thread <= 20 else 0
 
 
-#: By technique, digits of one work-item by the bits of the moduli.
-ALONE = {
-    "dpf52": {
-        128: 3,
-        192: 4,
-        256: 5,
-        384: 8,
-        512: 10,
-        768: 15,
-        1024: 20,
-        1536: 30,
-        2048: 40,
-        3072: 60,
-        4096: 80,
-    },
-    "reduced_radix": {128: 5, 256: 9, 384: 14, 512: 18, 768: 28, 1024: 38, 1536: 57, 2048: 76, 4096: 152},
-    "cios32": {256: 8, 512: 16, 1024: 32, 2048: 64},
-}
-#: Bits, work-items of a group, and digits of each.
-GROUPS: dict[str, list[tuple[int, int, int]]] = {
-    "dpf52": [
-        (512, 2, 5),
-        (1024, 2, 10),
-        (1024, 4, 5),
-        (2048, 4, 10),
-        (2048, 8, 5),
-        (4096, 8, 10),
-        (4096, 16, 5),
-    ],
-    "reduced_radix": [(1024, 4, 10), (2048, 8, 10), (4096, 16, 10)],
-    "cios32": [],
-}
-
-
 def shapes(technique: str) -> list[Shape]:
-    """Return the shapes of a technique."""
-    alone = [Shape(technique, bits, 1, digits) for bits, digits in ALONE[technique].items()]
-    return alone + [Shape(technique, *group) for group in GROUPS[technique]]
+    """Return shapes of the technique's source, with the longest of LENGTHS that each serves.
+
+    Where several of as many work-items have the same, that of the fewest digits.
+    """
+    if technique == "cios32":  # whose shapes are in no such file
+        return [Shape(technique, 32 * words, 1, words) for words in (8, 16, 32, 64)]
+    text = (ROOT / "src" / "modmul" / technique / "shapes.opencl.hpp").read_text(encoding="utf-8")
+    found: dict[tuple[int, int], Shape] = {}
+    listed = re.findall(r"SHAPE\((\d+), (\d+)\)", text)
+    for threads, per_thread in sorted((int(threads), int(digits)) for threads, digits in listed):
+        most = radix_bits(technique, threads * per_thread) - HEADROOM_BITS
+        bits = max((length for length in LENGTHS if length <= most), default=0)
+        if bits:
+            found.setdefault((threads, bits), Shape(technique, bits, threads, per_thread))
+    return list(found.values())
 
 
 def source(technique: str) -> str:
@@ -216,7 +206,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--model", default="", help="default: that of the first device, GPUs before CPUs")
-    parser.add_argument("--technique", action="append", choices=list(ALONE), help="default: all")
+    parser.add_argument("--technique", action="append", choices=TECHNIQUES, help="default: all")
     parser.add_argument("--bits", type=int, action="append", help="default: 128 to 4096")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--check", action="store_true", help="time nothing")
@@ -224,7 +214,7 @@ def main() -> None:
     options = parser.parse_args()
     device = Device(options.model)
     rows = []
-    for technique in options.technique or ALONE:
+    for technique in options.technique or TECHNIQUES:
         for shape in shapes(technique):
             if not options.bits or shape.bits in options.bits:
                 rows.append(measured(device, shape, options.repetitions, check=options.check))
