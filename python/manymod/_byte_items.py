@@ -121,6 +121,7 @@ def _from_arrow(name: str, column: Any) -> Items:
         raise TypeError(f"{name}: Arrow type {array.type} is no binary type")
     result = _of_arrow(array)
     result.chunk_lengths = chunk_lengths
+    result.copied = chunk_lengths is not None and len(chunk_lengths) > 1
     return result
 
 

@@ -93,6 +93,30 @@ def test_copies_of_secrets_beside_nulls_are_zeroed(dtype: Any, monkeypatch: pyte
     assert secrets.to_pylist() == values
 
 
+@pytest.mark.parametrize("dtype", [pa.binary(), pa.large_binary(), pa.binary(32)])
+def test_copies_of_chunks_of_secrets_are_zeroed(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of several chunks are copied into one, empty ones too; a single chunk is the caller's memory."""
+    blocks: list[Any] = []
+    of_arrow = _byte_items._of_arrow
+
+    def watched(array: Any) -> Any:
+        items = of_arrow(array)
+        blocks.append(items.block)
+        return items
+
+    monkeypatch.setattr(_byte_items, "_of_arrow", watched)
+    first, second = [bytes(31) + b"\1"], [bytes(31) + b"\2"]
+    one = pa.array(first, dtype)
+    for chunks in ([one, pa.array(second, dtype)], [one, pa.array([], dtype)], [pa.array([], dtype), one]):
+        secrets = pa.chunked_array(chunks)
+        values = secrets.to_pylist()
+        assert ecc.P256.public_keys(secrets).to_pylist() == ecc.P256.public_keys(values)
+        assert not any(bytes(blocks.pop()))
+        assert secrets.to_pylist() == values
+    assert ecc.P256.public_keys(pa.chunked_array([one])).to_pylist() == ecc.P256.public_keys(first)
+    assert one.to_pylist() == first
+
+
 @pytest.mark.parametrize("strides", [(-32, 1), (0, 1), (1, 1)])
 def test_a_single_row_of_any_stride_is_not_zeroed(strides: tuple[int, int]) -> None:
     """NumPy calls it contiguous, so that what it makes contiguous is the caller's array."""
