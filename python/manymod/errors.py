@@ -193,7 +193,7 @@ def _item_error(
     op: str, bad: NDArray[np.bool_], statuses: NDArray[np.uint8], result: Any, scalar: bool
 ) -> ItemError:
     """Return what Python would raise at the first bad item, naming all items that share its status."""
-    indices = [int(i) for i in np.flatnonzero(bad)]
+    indices: list[int] = np.flatnonzero(bad).tolist()
     first = Status(int(statuses[indices[0]]))
     kind: type[ItemError] = ItemError if first in _FAULTS else ItemValueError
     if first is not Status.ZERO_MODULUS:
@@ -203,7 +203,7 @@ def _item_error(
     else:
         kind, message = ItemZeroDivisionError, "integer modulo by zero"
     if not scalar:
-        same = [i for i in indices if statuses[i] == first]
+        same: list[int] = np.flatnonzero(bad & (statuses == first)).tolist()
         message = f"{message}: {_named(same)}"
         if len(same) < len(indices):
             message += f"; {len(indices) - len(same)} more items failed otherwise"
