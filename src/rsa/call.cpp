@@ -5,7 +5,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -124,22 +123,22 @@ class CallRun {
     return by_kind_ ? ring_.kind_of(key_of(item)) : 0;
   }
 
-  /// The items that have a key, sorted by the key's length, then by its kind if by_kind_, then by the key.
+  /// The items that have a key, sorted by its place in the ring (Ring::place_of): those of one key are
+  /// adjacent, and those that can be computed together.
   [[nodiscard]] std::vector<std::size_t> sorted_items(std::size_t begin, std::size_t end) {
-    std::vector<std::size_t> items;
-    items.reserve(end - begin);
+    std::vector<std::pair<std::size_t, std::size_t>> placed;  // of each item, its key's place and itself
+    placed.reserve(end - begin);
     for (std::size_t item = begin; item < end; ++item) {
       if (has_key(item)) {
-        items.push_back(item);
+        placed.emplace_back(ring_.place_of(key_of(item)), item);
       } else {
         set_status(item, MM_ITEM_RSA_KEY);
       }
     }
-    if (checked_.keys.empty()) return items;
-    const auto rank = [&](std::size_t item) {
-      return std::tuple(ring_.key(key_of(item)).key().limbs(), kind_of(item), key_of(item), item);
-    };
-    std::ranges::sort(items, {}, rank);
+    if (!std::ranges::is_sorted(placed)) std::ranges::sort(placed);
+    std::vector<std::size_t> items;
+    items.reserve(placed.size());
+    for (const auto& [place, item] : placed) items.push_back(item);
     return items;
   }
 

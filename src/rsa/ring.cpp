@@ -43,14 +43,30 @@ Kind kind_of_key(const Key& key) {
           {e.begin(), e.end()}};
 }
 
+// Indices of keys. The first element of a kind is the length of the modulus.
+using KeysByKind = std::map<Kind, std::vector<std::size_t>>;
+
+std::vector<std::size_t> places_of(const KeysByKind& kinds) {
+  std::size_t keys = 0;
+  for (const auto& [kind, alike] : kinds) keys += alike.size();
+  std::vector<std::size_t> places(keys);
+  std::size_t next = 0;
+  for (const auto& [kind, alike] : kinds) {
+    for (const std::size_t key : alike) places[key] = next++;
+  }
+  return places;
+}
+
 }  // namespace
 
 Ring::Ring(const mm_rsa_ring_options& options, std::span<const std::shared_ptr<const Key>> keys)
     : threads_(checked_threads(options.threads)), blinding_(checked_blinding(options.blinding)) {
   if (keys.empty()) throw StatusError(MM_ERR_ARGUMENT, "a ring needs at least one key");
-  std::map<Kind, std::size_t> kinds;
+  KeysByKind kinds;
   for (const auto& key : keys) {
-    kinds_.push_back(kinds.try_emplace(kind_of_key(*key), kinds.size()).first->second);
+    std::vector<std::size_t>& alike = kinds[kind_of_key(*key)];
+    kinds_.push_back(alike.empty() ? kinds.size() - 1 : kinds_[alike.front()]);
+    alike.push_back(keys_.size());
     RingKeyEngines engines{engines_for(open_engines_, options, TimingClass::public_, key->limbs()),
                            engines_for(secret_engines_, options, TimingClass::secret, key->limbs())};
     for (std::size_t i = 0; i < key->primes(); ++i) {
@@ -59,6 +75,7 @@ Ring::Ring(const mm_rsa_ring_options& options, std::span<const std::shared_ptr<c
     }
     keys_.push_back(std::make_unique<const RingKey>(key, engines));
   }
+  places_ = places_of(kinds);
 }
 
 std::size_t Ring::max_modulus_bytes() const {

@@ -33,6 +33,8 @@ class Ring {
   /// A number shared by all keys whose rows a GPU can compute together: their moduli have the same number of
   /// limbs, their primes have the same numbers of limbs, and their public exponents are equal.
   [[nodiscard]] std::size_t kind_of(std::size_t index) const { return kinds_[index]; }
+  /// Position of a key where keys are sorted by the length of their moduli, then by their kind.
+  [[nodiscard]] std::size_t place_of(std::size_t index) const { return places_[index]; }
   [[nodiscard]] std::size_t max_modulus_bytes() const;
   [[nodiscard]] unsigned threads() const { return threads_; }
   [[nodiscard]] const RingDevices& devices() const { return devices_; }
@@ -63,7 +65,7 @@ class Ring {
   std::map<std::size_t, std::unique_ptr<const PowerEngines>> open_engines_;    ///< variable-time, by limbs
   std::map<std::size_t, std::unique_ptr<const PowerEngines>> secret_engines_;  ///< constant-time, by limbs
   std::vector<std::unique_ptr<const RingKey>> keys_;
-  std::vector<std::size_t> kinds_;  ///< of each key
+  std::vector<std::size_t> kinds_, places_;  ///< of each key
   RingDevices devices_;
   mutable std::atomic<std::uint64_t> private_items_{0};
   mutable std::atomic<std::uint64_t> recomputed_{0};
