@@ -52,21 +52,25 @@ def _by_name_only() -> set[str]:
 def _tallies(only: str | None, ops: Sequence[str]) -> Iterator[Tally]:
     """Every combination that can run here; of variants that are used by name only, those that are named."""
     by_name_only = _by_name_only()
+
+    def is_wanted(name: str, backend: str) -> bool:
+        return backend not in by_name_only if only is None else only == name
+
     for variant in manymod.variants():
-        if not variant.usable or only not in {None, variant.name}:
-            continue
-        if only is None and variant.backend in by_name_only:
-            continue
-        for timing, offered in (("public", variant.public_ops), ("secret", variant.secret_ops)):
-            for op in (*OPERANDS, FIXED_BASE):
-                if op in offered and (not ops or op in ops):
-                    yield Tally(variant.name, op, timing)
+        if variant.usable and is_wanted(variant.name, variant.backend):
+            yield from _tallies_of(variant, ops)
     for name in curve_variants() if not ops or CURVES in ops else ():
-        named_only = name.partition(".")[0] in by_name_only
-        if only != name and (only is not None or named_only):
-            continue
-        for operation, timing in CURVE_OPERATIONS.items():
-            yield Tally(name, f"{CURVES} {operation}", timing)
+        if is_wanted(name, name.partition(".")[0]):
+            for operation, timing in CURVE_OPERATIONS.items():
+                yield Tally(name, f"{CURVES} {operation}", timing)
+
+
+def _tallies_of(variant: manymod.Variant, ops: Sequence[str]) -> Iterator[Tally]:
+    """The operations of a variant in each timing class that offers them."""
+    for timing, offered in (("public", variant.public_ops), ("secret", variant.secret_ops)):
+        for op in (*OPERANDS, FIXED_BASE):
+            if op in offered and (not ops or op in ops):
+                yield Tally(variant.name, op, timing)
 
 
 def _widths(name: str) -> list[int]:

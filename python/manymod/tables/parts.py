@@ -139,17 +139,21 @@ class ResumableFile(Sink):
         """Write pending batches as a part, and the journal."""
         with naming(self.folder):
             if self._pending:
-                sink = pa.BufferOutputStream()
-                with pa.ipc.new_stream(sink, self._schema) as writer:
-                    for batch in self._pending:
-                        writer.write_batch(batch)
-                content = sink.getvalue()
-                self._opened.replace(self._journal.next_name(), content)
-                self._journal.add(content, tally)
-                self._pending, self._pending_bytes = [], 0
+                self._write_part(tally)
             self._journal.tally = copy.deepcopy(tally)
             self._save()
         self._last_write = time.monotonic()
+
+    def _write_part(self, tally: Tally) -> None:
+        """Write pending batches as a part, and note it in the journal, which is not written yet."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, self._schema) as writer:
+            for batch in self._pending:
+                writer.write_batch(batch)
+        content = sink.getvalue()
+        self._opened.replace(self._journal.next_name(), content)
+        self._journal.add(content, tally)
+        self._pending, self._pending_bytes = [], 0
 
     def finish(self) -> None:
         """Put the output together from the parts, and in place."""

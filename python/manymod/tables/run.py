@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from manymod.tables.batches import Source
-from manymod.tables.job import Job
+from manymod.tables.job import Job, Work
 from manymod.tables.sinks import Sink, Tally
 
 __all__ = ["TableProgress", "run"]
@@ -16,6 +16,9 @@ __all__ = ["TableProgress", "run"]
 #: Called with the number of rows done and the number in all: None where nothing is known of it, and where a
 #: source does not know it before the end, a guess from the share of the table that has been read.
 TableProgress = Callable[[int, int | None], Any]
+
+#: Makes a context in which no KeyboardInterrupt is raised.
+_Shield = Callable[[], contextlib.AbstractContextManager[Any]]
 
 
 class _Progress:
@@ -57,7 +60,7 @@ def run(
     sink: Sink,
     *,
     progress: TableProgress | None = None,
-    shield: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext,
+    shield: _Shield = contextlib.nullcontext,
 ) -> Tally:
     """Run a whole table through a job.
 
@@ -83,18 +86,8 @@ def run(
     tally = sink.open(work.schema, {**source.fingerprint(), **job.fingerprint()})
     report = _Progress(progress, source)
     if not tally.complete:
-        kept, done = tally.batches, 0
         try:
-            for index, batch in enumerate(source.batches()):
-                count = batch.rows.num_rows
-                report.begin(done, count)
-                if index >= kept:
-                    computed = work.compute(batch, report.advance)
-                    with shield():
-                        tally.add(count, computed.bad, computed.hints)
-                        sink.write(computed.rows, tally)
-                done += count
-                report.end(done)
+            _compute_remaining(work, source, sink, tally, report, shield)
         except KeyboardInterrupt:
             sink.suspend(tally)
             raise
@@ -107,3 +100,20 @@ def run(
             sink.complete(tally)
     sink.finish()
     return tally
+
+
+def _compute_remaining(
+    work: Work, source: Source, sink: Sink, tally: Tally, report: _Progress, shield: _Shield
+) -> None:
+    """Compute and write the batches that the sink does not have yet."""
+    kept, done = tally.batches, 0
+    for index, batch in enumerate(source.batches()):
+        count = batch.rows.num_rows
+        report.begin(done, count)
+        if index >= kept:
+            computed = work.compute(batch, report.advance)
+            with shield():
+                tally.add(count, computed.bad, computed.hints)
+                sink.write(computed.rows, tally)
+        done += count
+        report.end(done)

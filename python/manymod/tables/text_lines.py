@@ -105,11 +105,7 @@ def text_lines(stream: IO[bytes], encoding: str | None, *, newline: str) -> Iter
         try:
             line = text.readline(MAX_LINE).removeprefix("\ufeff")
             while line:
-                if len(line) >= MAX_LINE and not line.endswith(("\r", "\n")):
-                    line = LongLine(line[:_KEPT_OF_LONG_LINE])
-                    while (rest := text.readline(MAX_LINE)) and not rest.endswith(("\r", "\n")):
-                        pass
-                yield line
+                yield _beginning_of_long_line(line, text) if _is_cut(line) else line
                 line = text.readline(MAX_LINE)
         except UnicodeError as error:
             raise TableError(f"not text in {text.encoding}: {error}") from error
@@ -117,3 +113,15 @@ def text_lines(stream: IO[bytes], encoding: str | None, *, newline: str) -> Iter
 
 def _encoding(head: bytes) -> str:
     return next((name for begin, name in _BEGINNINGS if head.startswith(begin)), "utf-8")
+
+
+def _is_cut(line: str) -> bool:
+    """Whether a line that readline(MAX_LINE) returned goes on behind that limit."""
+    return len(line) >= MAX_LINE and not line.endswith(("\r", "\n"))
+
+
+def _beginning_of_long_line(line: str, text: io.TextIOWrapper) -> LongLine:
+    """Read and drop the rest of a line that is cut. Returns what is kept of its beginning."""
+    while (rest := text.readline(MAX_LINE)) and not rest.endswith(("\r", "\n")):
+        pass
+    return LongLine(line[:_KEPT_OF_LONG_LINE])
