@@ -11,6 +11,7 @@
 #include <new>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 #include "client/client.hpp"
 #include "manymod/manymod.h"
@@ -22,20 +23,17 @@ std::string with_default(const char* value, const std::string& otherwise) {
   return value == nullptr ? otherwise : value;
 }
 
+// Decimal digits alone are a number: no sign and no spaces.
 unsigned number(const char* name, const char* value, unsigned otherwise, unsigned most) {
   if (value == nullptr) return otherwise;
-  std::size_t end = 0;
-  unsigned long parsed = 0;
-  try {
-    parsed = std::stoul(value, &end);
-  } catch (const std::exception&) {
-    end = 0;
-  }
-  if (end == 0 || value[end] != 0 || parsed > most) {
+  const char* const end = value + std::string_view(value).size();
+  unsigned parsed = 0;
+  const auto [rest, error] = std::from_chars(value, end, parsed);
+  if (error != std::errc() || rest != end || parsed > most) {
     throw std::runtime_error(std::string(name) + " = " + value + " is no number from 0 to " +
                              std::to_string(most));
   }
-  return static_cast<unsigned>(parsed);
+  return parsed;
 }
 
 bool yes_or_no(const char* name, const char* value, bool otherwise) {
@@ -116,61 +114,43 @@ void Provider::ask_core_version() {
   if (point != end) std::from_chars(point + 1, end, core_version_.second);
 }
 
-void Provider::configure() {
-  if (get_params_ == nullptr) return;
-  const char* mode = nullptr;
-  const char* socket = nullptr;
-  const char* ca = nullptr;
-  const char* certificate = nullptr;
-  const char* key = nullptr;
-  const char* patience = nullptr;
-  const char* timeout = nullptr;
-  const char* algorithms = nullptr;
-  const char* decode_public = nullptr;
-  const char* device = nullptr;
-  const char* concurrent = nullptr;
-  const char* deadline = nullptr;
-  const char* alone = nullptr;
-  const auto text = [](const char* name, const char*& value) {
-    return OSSL_PARAM_construct_utf8_ptr(name, const_cast<char**>(&value), 0);
-  };
-  OSSL_PARAM parameters[] = {text("mode", mode),
-                             text("socket", socket),
-                             text("ca", ca),
-                             text("certificate", certificate),
-                             text("key", key),
-                             text("patience_ms", patience),
-                             text("timeout_ms", timeout),
-                             text("algorithms", algorithms),
-                             text("decode_public", decode_public),
-                             text("device", device),
-                             text("concurrent", concurrent),
-                             text("deadline_us", deadline),
-                             text("rsa_alone_bits", alone),
+const char* Provider::setting(const char* name) const {
+  const char* value = nullptr;
+  OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_ptr(name, const_cast<char**>(&value), 0),
                              OSSL_PARAM_construct_end()};
   if (get_params_(handle_, parameters) == 0) throw std::runtime_error("the configuration cannot be read");
-  configuration_.mode = mode_of(mode);
-  configuration_.socket = with_default(socket, configuration_.socket);
-  configuration_.ca = with_default(ca, "");
-  configuration_.certificate = with_default(certificate, "");
-  configuration_.key = with_default(key, "");
+  return value;
+}
+
+void Provider::configure() {
+  if (get_params_ == nullptr) return;
+  const auto text = [this](const char* name, const std::string& otherwise) {
+    return with_default(setting(name), otherwise);
+  };
+  const auto limited = [this](const char* name, unsigned otherwise, unsigned most) {
+    return number(name, setting(name), otherwise, most);
+  };
+  configuration_.mode = mode_of(setting("mode"));
+  configuration_.socket = text("socket", configuration_.socket);
+  configuration_.ca = text("ca", "");
+  configuration_.certificate = text("certificate", "");
+  configuration_.key = text("key", "");
   const bool files =
       !configuration_.ca.empty() && !configuration_.certificate.empty() && !configuration_.key.empty();
   if (configuration_.socket.starts_with("tcp://") && !files) {
     throw std::runtime_error("socket = tcp://.. needs ca, certificate and key");
   }
-  configuration_.patience_ms = number("patience_ms", patience, configuration_.patience_ms, 600'000);
-  configuration_.timeout_ms = number("timeout_ms", timeout, configuration_.timeout_ms, 600'000);
-  configuration_.algorithms = with_default(algorithms, configuration_.algorithms);
-  // OpenSSL 3.2 and newer keep the decoders that a kind of key needs, in the order of preference. Older ones
-  // look through all of them for each key, which each one that there is makes slower.
-  configuration_.decode_public = yes_or_no("decode_public", decode_public, is_loaded_by(3, 2));
+  configuration_.patience_ms = limited("patience_ms", configuration_.patience_ms, 600'000);
+  configuration_.timeout_ms = limited("timeout_ms", configuration_.timeout_ms, 600'000);
+  configuration_.algorithms = text("algorithms", configuration_.algorithms);
+  // OpenSSL 3.2 and newer store the decoders of each kind of key, ordered by preference. Older versions try
+  // all decoders for each key, so that every further decoder makes the loading of keys slower.
+  configuration_.decode_public = yes_or_no("decode_public", setting("decode_public"), is_loaded_by(3, 2));
   EngineSettings& engine = configuration_.engine;
-  engine.device = with_default(device, engine.device);
-  engine.concurrent = number("concurrent", concurrent, engine.concurrent, 1024);
-  engine.deadline_us = number("deadline_us", deadline, engine.deadline_us, 1'000'000);
-  engine.rsa_alone_bits =
-      number("rsa_alone_bits", alone, static_cast<unsigned>(engine.rsa_alone_bits), 65'536);
+  engine.device = text("device", engine.device);
+  engine.concurrent = limited("concurrent", engine.concurrent, 1024);
+  engine.deadline_us = limited("deadline_us", engine.deadline_us, 1'000'000);
+  engine.rsa_alone_bits = limited("rsa_alone_bits", static_cast<unsigned>(engine.rsa_alone_bits), 65'536);
 }
 
 bool Provider::offers(std::string_view algorithm) const {

@@ -3,8 +3,8 @@
 // error queue.
 //
 // Everything that manymod does not compute itself is delegated to OpenSSL's default provider, in a child of
-// the application's library context. All fetches there name it (kDelegate): the child also has this provider,
-// and would recurse.
+// the application's library context. All fetches in it name the default provider (kDelegate): the child also
+// contains this provider, and a fetch could find this provider again and recurse.
 #pragma once
 
 #include <openssl/core.h>
@@ -115,6 +115,10 @@ class Provider {
   std::map<int, std::vector<OSSL_ALGORITHM>> algorithms_;  ///< by operation, each ending with zeros
 
   void ask_core_version();
+  /// The text of a setting in the provider's section of the configuration file; null if it is not there. The
+  /// memory belongs to libcrypto. On input: get_params_ is not null.
+  /// @throws std::runtime_error if the core does not answer
+  [[nodiscard]] const char* setting(const char* name) const;
   void configure();
   void list(int operation, std::span<const Algorithm> all);
   void set_error(Reason reason, const char* format, ...) const noexcept;
