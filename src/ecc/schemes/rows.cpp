@@ -23,62 +23,81 @@ namespace {
 /// signature.
 constexpr double kCopyNs = 40, kRandomNs = 60, kConversionNs = 80;
 
+/// Nothing if no call on rows computes the operation.
+std::optional<RowOperation> row_operation(mm_ecc_op op) {
+  switch (op) {
+    case MM_ECC_PUBLIC_KEY:
+      return RowOperation::public_key;
+    case MM_ECC_EXCHANGE:
+      return RowOperation::exchange;
+    case MM_ECC_RECOVER:
+      return RowOperation::recover;
+    case MM_ECC_ADD:
+      return RowOperation::add;
+    case MM_ECC_SUM:
+      return RowOperation::sum;
+    case MM_ECC_SIGN:
+      return RowOperation::sign;
+    case MM_ECC_VERIFY:
+    case MM_ECC_VERIFY_ALL:
+      return RowOperation::verify;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Whether a task is EdDSA on whole messages, by one of the two policies that rows support.
+bool is_eddsa_of_messages(Task task, const Inputs& inputs) {
+  return task.scheme == MM_ECC_EDDSA && !inputs.prehashed &&
+         (inputs.policy == MM_ECC_RFC8032 || inputs.policy == MM_ECC_ZIP215);
+}
+
+/// Whether rows support a task's scheme with the context, hash and signature format of the call.
+bool supports_options(Task task, const Curve& curve, const Inputs& inputs) {
+  // The id of an SM2 signer is hashed before the public key. Rows take one id for all items.
+  const bool has_one_id = task.scheme == MM_ECC_SM2DSA && inputs.context && inputs.context->is_shared();
+  if (inputs.context && !has_one_id) return false;
+  if (!is_signature(task.op)) return true;
+  switch (task.scheme) {
+    case MM_ECC_ECDSA:
+      if (task.op != MM_ECC_SIGN) return inputs.signature_format != MM_ECC_RECOVERABLE;
+      return inputs.nonces == MM_ECC_NONCE_GIVEN || hash_of(inputs, task, curve) == usual_hash(task, curve);
+    case MM_ECC_EDDSA:
+      return is_eddsa_of_messages(task, inputs);
+    case MM_ECC_BIP340:
+    case MM_ECC_SM2DSA:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Bytes of an item's result in a row. Signatures in DER leave a device as r and s, and shared secrets before
+/// they are hashed: the host makes the results of these.
+std::size_t row_result_bytes(Task task, const Curve& curve, const Inputs& inputs) {
+  if (task.op == MM_ECC_SUM) return 0;
+  if (task.op == MM_ECC_EXCHANGE) return curve.coordinate_bytes();
+  if (task.op == MM_ECC_SIGN && inputs.signature_format == MM_ECC_DER) return 2 * curve.scalar_bytes();
+  return result_bytes(task, curve, inputs);
+}
+
 /// The options of a task as those of a call on rows. Nothing if rows do not support them.
 std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inputs) {
+  const std::optional<RowOperation> operation = row_operation(task.op);
+  if (!operation || !supports_options(task, curve, inputs)) return std::nullopt;
   RowCall call;
-  const bool is_der = inputs.signature_format == MM_ECC_DER && is_signature(task.op);
-  // DER is made of r and s afterwards.
-  call.result_size =
-      task.op == MM_ECC_SIGN && is_der ? 2 * curve.scalar_bytes() : result_bytes(task, curve, inputs);
-  // Likewise the digest of a shared secret.
-  if (task.op == MM_ECC_EXCHANGE) call.result_size = curve.coordinate_bytes();
+  call.operation = *operation;
+  call.result_size = row_result_bytes(task, curve, inputs);
   call.derives_nonces = inputs.nonces != MM_ECC_NONCE_GIVEN;
   call.recoverable = inputs.signature_format == MM_ECC_RECOVERABLE;
   call.low_s = wants_low_s(curve, inputs.low_s);
   call.point_format = point_format_of(inputs, task);
-  const bool is_ecdsa = task.scheme == MM_ECC_ECDSA;
-  const bool is_eddsa = task.scheme == MM_ECC_EDDSA && !inputs.prehashed &&
-                        (inputs.policy == MM_ECC_RFC8032 || inputs.policy == MM_ECC_ZIP215);
-  call.check = inputs.check && (is_eddsa || inputs.nonces == MM_ECC_NONCE_DETERMINISTIC);
-  const bool usual = !call.derives_nonces || hash_of(inputs, task, curve) == usual_hash(task, curve);
-  const bool is_schnorr = task.scheme == MM_ECC_BIP340;
-  const bool is_sm2 = task.scheme == MM_ECC_SM2DSA;
+  call.check =
+      inputs.check && (is_eddsa_of_messages(task, inputs) || inputs.nonces == MM_ECC_NONCE_DETERMINISTIC);
   call.scheme = is_signature(task.op) ? task.scheme : MM_ECC_DEFAULT;
   call.prehashed = inputs.prehashed;
-  // The ids of SM2's signers are hashed before their keys: one for all.
-  bool offered = !inputs.context || (is_sm2 && inputs.context->is_shared());
-  switch (task.op) {
-    case MM_ECC_PUBLIC_KEY:
-      call.operation = RowOperation::public_key;
-      break;
-    case MM_ECC_EXCHANGE:
-      call.operation = RowOperation::exchange;
-      break;
-    case MM_ECC_RECOVER:
-      call.operation = RowOperation::recover;
-      break;
-    case MM_ECC_ADD:
-      call.operation = RowOperation::add;
-      break;
-    case MM_ECC_SUM:
-      call.operation = RowOperation::sum;
-      call.result_size = 0;
-      break;
-    case MM_ECC_SIGN:
-      call.operation = RowOperation::sign;
-      offered = offered && (is_eddsa || is_schnorr || is_sm2 || (is_ecdsa && usual));
-      break;
-    case MM_ECC_VERIFY:
-    case MM_ECC_VERIFY_ALL:
-      call.operation = RowOperation::verify;
-      call.cofactored = inputs.policy == MM_ECC_ZIP215;
-      offered = offered && (is_eddsa || is_schnorr || is_sm2 ||
-                            (is_ecdsa && inputs.signature_format != MM_ECC_RECOVERABLE));
-      break;
-    default:
-      offered = false;
-  }
-  return offered ? std::optional(call) : std::nullopt;
+  call.cofactored = *operation == RowOperation::verify && inputs.policy == MM_ECC_ZIP215;
+  return call;
 }
 
 class RowScheme final : public Scheme {
@@ -137,8 +156,8 @@ class RowScheme final : public Scheme {
   [[nodiscard]] bool is_compressed(const std::optional<ItemsIn>& points, std::size_t item) const {
     return points && (*points)[item].size() == point_bytes(curve(), MM_ECC_COMPRESSED);
   }
-  /// Computes items with points of the encoding of the first one. Others are left to the host, as all that
-  /// are not what they should be.
+  /// Computes the items whose points are encoded like that of the first item. All others, and items with
+  /// wrong operands, are left to the host.
   void compute_alike(std::span<const std::size_t> items, const StopToken& stop) const {
     if (items.empty()) return;
     RowOperands operands(items);
@@ -211,7 +230,7 @@ class RowScheme final : public Scheme {
     };
     return operands.take_converted(call.signature, *inputs_.signature, 2 * size, read);
   }
-  /// r and s, behind the compressed point of the nonce, which r and the recovery id tell.
+  /// r and s, and the compressed point of the nonce, which follows from r and the recovery id.
   [[nodiscard]] bool take_recoverable(RowCall& call, RowOperands& operands) const {
     const std::size_t size = curve().scalar_bytes(), point = point_bytes(curve(), MM_ECC_COMPRESSED);
     Rows numbers(2, curve().scalar_limbs()), x(1, curve().limbs());
@@ -263,8 +282,9 @@ class RowScheme final : public Scheme {
     hash(operands.room(call.message, used), used, operands.items());
     return true;
   }
-  /// The leftmost bytes of given digests: as many as the longest has, at most those of a scalar. Shorter ones
-  /// are numbers as they are, with zeros in front, unless a digest of that length would lose bits.
+  /// The leftmost bytes of given digests: as many bytes as the longest digest has, and at most as a scalar
+  /// has. Shorter digests are padded with zeros in front, which keeps their value. If such a row has more
+  /// bits than n, the kernel drops its lowest bits, and shorter digests do not fit.
   [[nodiscard]] bool take_digests(RowCall& call, RowOperands& operands) const {
     const ItemsIn& digests = *inputs_.message;
     const std::optional<ByteRows> rows = digests.rows();
@@ -311,7 +331,7 @@ class RowScheme final : public Scheme {
       if (call.done[row] != 0) outputs_.sizes[first + row] = call.result_size;
     }
   }
-  /// With results that are distributed afterwards.
+  /// Computes into separate memory, from which the results are copied to their items afterwards.
   void run_apart(RowCall& call, RowOperands& operands, const StopToken& stop) const {
     const std::span<const std::size_t> items = operands.items();
     ByteRows results, verdicts;
