@@ -54,8 +54,8 @@ class Cipher {
 
   bool decrypt(unsigned char* out, std::size_t* size, std::size_t room, std::span<const std::uint8_t> in) {
     if (context_ == nullptr) return false;
-    // The room for any message: if what is too small depended on this one, its length, which is secret where
-    // the padding is invalid, would show.
+    // The room that every message fits into. Whether a buffer is too small must not depend on this message:
+    // its length is secret if the padding is invalid.
     std::size_t needed = 0;
     if (EVP_PKEY_decrypt(context_.get(), nullptr, &needed, in.data(), in.size()) <= 0) return false;
     if (out == nullptr) {
@@ -88,9 +88,9 @@ class Cipher {
     return std::nullopt;
   }
 
-  /// Whether the default provider reports invalid padding by PKCS#1 v1.5, as it does before OpenSSL 3.2: that
-  /// is what Bleichenbacher's attack needs. Versions that reject implicitly, some older ones of distributions
-  /// among them, have a parameter for it.
+  /// Whether the default provider reports invalid PKCS#1 v1.5 padding, which makes Bleichenbacher's attack
+  /// possible. OpenSSL 3.2 and newer reject it implicitly instead, and so do older versions into which
+  /// distributions have ported that; all of these have the parameter "implicit-rejection".
   [[nodiscard]] bool reports_padding() const {
     if (number_of(context_.get(), OSSL_ASYM_CIPHER_PARAM_PAD_MODE, 0) != RSA_PKCS1_PADDING) return false;
     const OSSL_PARAM* const known = EVP_PKEY_CTX_settable_params(context_.get());

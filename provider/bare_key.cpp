@@ -98,7 +98,8 @@ bool has(const OSSL_PARAM parts[], const char* name) {
   return OSSL_PARAM_locate_const(parts, name) != nullptr;
 }
 
-/// Whether parts are of a public key whose signatures the default provider verifies: see verify.hpp.
+/// Whether the parts are those of a public key whose signatures the default provider verifies (those of
+/// other keys: verify.hpp).
 bool is_bare(Kind kind, int selection, const OSSL_PARAM parts[]) {
   if ((selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) == 0) return false;
   switch (kind) {
@@ -119,8 +120,8 @@ bool is_bare(Kind kind, int selection, const OSSL_PARAM parts[]) {
 
 bool is_point(const OSSL_PARAM& part) { return std::strcmp(part.key, OSSL_PKEY_PARAM_PUB_KEY) == 0; }
 
-/// Whether all parts have their values in the list. Values by pointers, and texts whose length is not stated,
-/// are left to the import.
+/// Whether the list contains the values of all parts, so that they can be compared. Not for values that it
+/// points to, or texts without a length: such keys are imported in the ordinary way.
 bool are_values(const OSSL_PARAM* part) {
   for (; part->key != nullptr; ++part) {
     const bool by_pointer = part->data_type == OSSL_PARAM_UTF8_PTR || part->data_type == OSSL_PARAM_OCTET_PTR;
@@ -259,7 +260,8 @@ std::optional<BareKey> DefaultProvider::point_on_known_domain(const DefaultFunct
     void* const data = functions.duplicate_key(domain->key.data(), OSSL_KEYMGMT_SELECT_ALL_PARAMETERS);
     if (data == nullptr) return std::nullopt;
     BareKey key(functions, data);
-    // The form of the point that is set becomes the key's unless another one follows.
+    // Setting a point also sets the key's conversion format to that of the point, so that the format of the
+    // parts follows it.
     const OSSL_PARAM* const form = OSSL_PARAM_locate_const(parts, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT);
     const OSSL_PARAM end = OSSL_PARAM_construct_end();
     const OSSL_PARAM set[] = {
@@ -268,7 +270,7 @@ std::optional<BareKey> DefaultProvider::point_on_known_domain(const DefaultFunct
     ERR_set_mark();
     const bool good = functions.set_key_params(data, set) != 0;
     ERR_pop_to_mark();
-    if (!good) return std::nullopt;  // for the import to say so
+    if (!good) return std::nullopt;  // the ordinary import will report why
     return key;
   }
   return std::nullopt;

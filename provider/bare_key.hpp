@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Public keys and verifications of the default provider, by its own functions. libcrypto's EVP layer, in
-// which the application's calls come here, would be gone through a second time otherwise: for a key that
-// verifies one signature that takes 10 to 30 us, as long as an RSA verification itself.
+// Public keys and verifications by direct calls of the default provider's functions. The application has
+// already called libcrypto's EVP layer; calling that layer once more for the default provider would take 10
+// to 30 us for a key that verifies one signature, as long as an RSA verification itself.
 #pragma once
 
 #include <openssl/core_dispatch.h>
@@ -93,8 +93,8 @@ struct DomainPart {
 };
 
 /// The default provider's functions, looked up when they are first needed, and the domain parameters of EC
-/// keys that were imported before. All functions may be called by several threads; nothing is locked, since
-/// a child may be forked at any time.
+/// keys that were imported before. Thread-safe. No mutex is used: if another thread held it during a fork,
+/// it would stay locked in the child for ever.
 class DefaultProvider {
  public:
   DefaultProvider() = default;
@@ -102,9 +102,8 @@ class DefaultProvider {
   DefaultProvider& operator=(const DefaultProvider&) = delete;
   ~DefaultProvider();
 
-  /// A public key of its parts, OSSL_KEYMGMT_SELECT_*.
-  /// @return nothing for keys with private numbers, for parts that are no public key, and for kinds of keys
-  /// whose signatures are verified here (Ed25519, P-384)
+  /// A public key from its parts (OSSL_KEYMGMT_SELECT_*). @return nothing for private keys, for parts that
+  /// are no public key, and for the keys whose signatures manymod verifies itself (Ed25519, P-384)
   std::optional<BareKey> import(OSSL_LIB_CTX* library, Kind kind, int selection, const OSSL_PARAM parts[]);
 
   /// The public key of a SubjectPublicKeyInfo (DER) of this kind.

@@ -9,8 +9,8 @@
 namespace manymod::provider {
 namespace {
 
-/// What this process answers in place of the daemon; nothing for keys that manymod does not take. The thread
-/// is for the stack, which that of a job is too small for.
+/// The answer of a service in this process, in place of the daemon's; nothing for keys that manymod does not
+/// support. It is computed on a thread of its own, because the stack of an asynchronous job is too small.
 std::optional<Answer> answer_of_process(const Key& key, const Request& request) {
   std::optional<Answer> answer;
   on_thread_of_its_own([&] {
@@ -39,7 +39,7 @@ std::optional<SecretBytes> compute(const ActiveRequest& active, const Request& r
     return std::nullopt;
   }
   const bool by_daemon = key.provider().configuration().mode == Mode::daemon;
-  if (!answer.ok && request.here_alone && by_daemon && !key.is_reference()) {
+  if (!answer.ok && request.never_by_libcrypto && by_daemon && !key.is_reference()) {
     std::optional<Answer> own = answer_of_process(key, request);
     if (!own) return std::nullopt;
     answer = std::move(*own);
@@ -48,7 +48,7 @@ std::optional<SecretBytes> compute(const ActiveRequest& active, const Request& r
     key.provider().computed().fetch_add(1, std::memory_order_relaxed);
     return std::move(answer.output);
   }
-  if (key.is_reference() || request.here_alone) throw std::runtime_error(answer.reason);
+  if (key.is_reference() || request.never_by_libcrypto) throw std::runtime_error(answer.reason);
   return std::nullopt;
 }
 

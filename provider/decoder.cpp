@@ -39,7 +39,7 @@ struct Pem {
     OPENSSL_secure_free(header);
     OPENSSL_secure_clear_free(data, static_cast<std::size_t>(size));
   }
-  /// It may be a private key, of which libcrypto leaves nothing behind by this flag.
+  /// PEM_FLAG_SECURE: the PEM may be a private key, and libcrypto then zeroes all its buffers.
   bool read(BIO* bio) {
     const unsigned flags = PEM_FLAG_SECURE | PEM_FLAG_EAY_COMPATIBLE;
     if (PEM_read_bio_ex(bio, &name, &header, &data, &size, flags) != 0) return true;
@@ -65,7 +65,8 @@ int call_with(OSSL_CALLBACK* callback, void* argument, int type, const char* nam
   return callback(parameters, argument);
 }
 
-/// From PEM to DER. Other PEM, and what is none, is left to other decoders, which is no failure.
+/// From PEM to DER. If the input is no PEM, or PEM with another label, other decoders may know it: that is
+/// no failure.
 int decode_pem(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* argument,
                OSSL_PASSPHRASE_CALLBACK*, void*) {
   const Provider& provider = static_cast<Decoder*>(decoder)->provider;
@@ -94,10 +95,10 @@ bool read_more(BIO* bio, signd::Bytes& bytes, std::size_t size) {
   return bytes.size() == wanted;
 }
 
-/// The bytes of a reference; none where the first ones do not have its name, for then they may be of a
-/// private key.
+/// The bytes of a key reference; empty if they do not begin with a reference's name. Then they may be those
+/// of a private key, and no more of them are read.
 signd::Bytes read_reference(BIO* bio) {
-  constexpr std::size_t kHeads = 6 + 2;  // of a SEQUENCE of up to 2^32 - 1 bytes, and of the name
+  constexpr std::size_t kHeads = 6 + 2;  // heads of the SEQUENCE, of up to 2^32 - 1 bytes, and of the name
   signd::Bytes bytes;
   if (!read_more(bio, bytes, kHeads + kName.size()) || std::ranges::search(bytes, kName).empty()) return {};
   while (read_more(bio, bytes, 4096)) {
@@ -105,8 +106,8 @@ signd::Bytes read_reference(BIO* bio) {
   return bytes;
 }
 
-/// The contents of a DER element that begins the bytes, which then begin behind it; nothing if it is not of
-/// this type, or longer than the bytes.
+/// Takes the first DER element from `bytes`, which begin behind it afterwards. @return its contents; nothing
+/// if it has another type, or is longer than the bytes
 std::optional<std::span<const std::uint8_t>> take_element(std::span<const std::uint8_t>& bytes, int type) {
   const unsigned char* contents = bytes.data();
   long size = 0;
@@ -140,7 +141,8 @@ int hand_over(KeyOwner key, OSSL_CALLBACK* callback, void* argument) {
   return done;
 }
 
-/// From a SubjectPublicKeyInfo to a public key of one kind, which need not be exported to this provider then.
+/// From a SubjectPublicKeyInfo to a public key of one kind. Without this decoder the default provider would
+/// decode it, and libcrypto export it to this provider.
 template <Kind kKind>
 int decode_public(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* argument,
                   OSSL_PASSPHRASE_CALLBACK*, void*) {
@@ -154,7 +156,8 @@ int decode_public(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback
   });
 }
 
-/// From DER to a key of one kind. That of another kind is left to the decoder of that.
+/// From the DER of a key reference to a key of one kind. References to keys of other kinds are left to the
+/// decoders of those.
 template <Kind kKind>
 int decode_der(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* argument,
                OSSL_PASSPHRASE_CALLBACK*, void*) {

@@ -26,7 +26,7 @@ using signd::SecretBytes;
 struct Request {
   Scheme scheme{};
   std::span<const std::uint8_t> input;  ///< copied before submit() returns
-  bool here_alone = false;              ///< whether libcrypto would reveal secrets if it computed this
+  bool never_by_libcrypto = false;      ///< because libcrypto would reveal secrets (reports_padding())
 };
 
 struct Answer {
@@ -49,11 +49,12 @@ class PrivateKey {
 
   /// Whether the key computes operations of this kind at all.
   [[nodiscard]] virtual bool offers(const Request& request) const = 0;
-  /// Whether a thread that would wait for this request should rather have it computed here than by libcrypto:
-  /// always if nothing else can. `active`: requests of the key that threads wait for, with this one.
+  /// Whether manymod should compute a request for which the calling thread waits; otherwise libcrypto does,
+  /// which may be faster for one request. Always true if libcrypto cannot compute it. `active`: the requests
+  /// of this key that threads wait for at present, this one included.
   [[nodiscard]] virtual bool prefers(const Request& request, unsigned active) const = 0;
-  /// Whether all that the first request of its kind needs is there; if not, prepare() makes it. The stack of
-  /// an asynchronous job is too small for that.
+  /// Whether everything exists that requests of this kind need; if not, prepare() creates it. Do not call
+  /// prepare() within an asynchronous job, whose stack is too small for it.
   [[nodiscard]] virtual bool is_prepared(const Request& request) = 0;
   virtual void prepare(const Request& request) = 0;
   /// Compute and wait. In: offers(request).
@@ -76,8 +77,9 @@ struct EngineSettings {
   std::string device = "cpu";  ///< as mm_rsa_ring_options has it
   unsigned concurrent = 0;     ///< most batches of a key at a time; 0: one for each processor, at least 2
   unsigned deadline_us = 0;    ///< longest time that a request waits for others; 0: the service's default
-  /// Least size of RSA keys for which a single request is computed here, 0: where that is faster. Those of
-  /// smaller keys are computed by libcrypto unless there are more requests than processors.
+  /// Bits of the smallest RSA key whose single requests manymod computes; 0: chosen by what is faster here.
+  /// Requests with smaller keys are computed by libcrypto unless more of them wait than there are
+  /// processors.
   std::size_t rsa_alone_bits = 0;
 };
 

@@ -41,9 +41,9 @@ bool names_p384(const OSSL_PARAM parameters[]) {
   return is_p384(name);
 }
 
-/// Whether all parameters are ones that random keys on a named curve may have. Others, such as the input of
-/// HPKE's DeriveKeyPair (RFC 9180, section 7.1.3), from which the key must follow, are the default
-/// provider's.
+/// Whether all parameters are compatible with a random key on a named curve. Others are left to the default
+/// provider, for instance the input of HPKE's DeriveKeyPair (RFC 9180, section 7.1.3), which determines the
+/// key.
 bool are_of_random_keys(const OSSL_PARAM parameters[]) {
   static constexpr std::array<std::string_view, 4> kKnown = {
       OSSL_PKEY_PARAM_GROUP_NAME, OSSL_PKEY_PARAM_EC_ENCODING, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT,
@@ -53,8 +53,9 @@ bool are_of_random_keys(const OSSL_PARAM parameters[]) {
   return parameter->key == nullptr;
 }
 
-/// A copy whose names are those of `known`, and "" where that has none: OSSL_PARAM_dup leaves the names where
-/// the caller has them.
+/// A copy of the parameters that does not point to the caller's memory: OSSL_PARAM_dup copies the values,
+/// but only the pointers to the names. These are replaced by the equal names in `known`, or by "" if it has
+/// none.
 Libcrypto<OSSL_PARAM> copy_of(const OSSL_PARAM parameters[], const OSSL_PARAM known[]) {
   Libcrypto<OSSL_PARAM> copy(OSSL_PARAM_dup(parameters));
   for (OSSL_PARAM* each = copy.get(); each != nullptr && each->key != nullptr; ++each) {
@@ -102,7 +103,7 @@ bool Generation::start(Libcrypto<EVP_PKEY_CTX> context) {
 
 bool Generation::set_parameters(const OSSL_PARAM parameters[]) {
   if (parameters == nullptr || parameters->key == nullptr) return true;
-  // What OSSL_PARAM_merge gives points into both arrays.
+  // The result of OSSL_PARAM_merge points into both arrays, so that it is copied.
   const Libcrypto<OSSL_PARAM> merged(given_ == nullptr ? nullptr
                                                        : OSSL_PARAM_merge(given_.get(), parameters));
   if (given_ != nullptr && merged == nullptr) return false;
@@ -123,13 +124,13 @@ bool Generation::set_template(const Key& key) {
 KeyOwner Generation::generate_here() {
   const OSSL_PARAM* const group = of_template_ != nullptr ? of_template_.get() : given_.get();
   if (kind_ != Kind::ec || !whole_key_ || group == nullptr || !names_p384(group)) return nullptr;
-  // What is given beside a template is about the template's curve.
+  // With a template, further parameters refer to the template's curve: the default provider applies them.
   if (given_ != nullptr && (of_template_ != nullptr || !are_of_random_keys(given_.get()))) return nullptr;
   if (current_job() != nullptr) return nullptr;
   const Libcrypto<BIGNUM> number = random_secret(provider_.library());
   if (number == nullptr) return nullptr;
   SecretBytes secret(kP384Bytes);
-  SecretBytes native(kP384Bytes);  // as parameters have numbers
+  SecretBytes native(kP384Bytes);  // in the machine's byte order, as in OSSL_PARAM
   BN_bn2binpad(number.get(), secret.data(), kP384Bytes);
   BN_bn2nativepad(number.get(), native.data(), kP384Bytes);
   SecretBytes point;

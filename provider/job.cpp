@@ -57,7 +57,7 @@ class Pending {
     std::unique_lock lock(mutex_);
     completed_.wait(lock, [this] { return complete_; });
   }
-  /// For a moment at most. @return whether it is complete
+  /// Waits 1 ms at most. @return whether the answer is complete
   [[nodiscard]] bool wait_briefly() {
     std::unique_lock lock(mutex_);
     return completed_.wait_for(lock, std::chrono::milliseconds(1), [this] { return complete_; });
@@ -115,9 +115,9 @@ Answer compute_in_job(ASYNC_JOB* job, PrivateKey& key, const Request& request) {
   if (!key.is_prepared(request)) on_thread_of_its_own([&] { key.prepare(request); });
   const auto pending = std::make_shared<Pending>(event_of(ASYNC_get_wait_ctx(job)));
   key.submit(request, [pending](Answer&& answer) { pending->complete(std::move(answer)); });
-  // Within ASYNC_block_pause(3) a pause returns at once, which looks like a job that was resumed too early:
-  // both wait for the answer before they try again, the latter but for a moment, for its thread has other
-  // jobs.
+  // If the job cannot be paused, this thread waits for the answer. A pause also returns early if the job was
+  // resumed before its answer, and at once within ASYNC_block_pause(3), which cannot be told apart. Before
+  // the next pause the thread then waits for 1 ms at most, because it may have other jobs to run.
   do {
     if (ASYNC_pause_job() == 0) pending->wait();
   } while (!pending->wait_briefly());

@@ -14,8 +14,8 @@ namespace manymod::provider {
 /// The job that the calling thread is in, or null.
 inline ASYNC_JOB* current_job() { return ASYNC_get_current_job(); }
 
-/// Run `body` on a thread of its own and wait for it: the stack of a job has 32 KiB, which libcrypto's own
-/// computations need but those that prepare a key exceed. @throws what `body` throws, std::system_error
+/// Run `body` on a thread of its own and wait for it. The stack of a job has 32 KiB: enough for libcrypto's
+/// own computations, but not for those that prepare a key. @throws what `body` throws, std::system_error
 void on_thread_of_its_own(const std::function<void()>& body);
 
 /// Compute a request, pausing the job until the answer is there. It pauses at least once: some servers abort

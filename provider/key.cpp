@@ -69,8 +69,9 @@ bool group_is_p384(const BareKey& key) {
   return key.functions().get_key_params(key.data(), parameters) != 0 && is_p384(group);
 }
 
-/// The size from which manymod computes single requests with RSA keys faster than the provider of this key:
-/// that of OpenSSL 3.0 uses no AVX-512 IFMA beyond 2048 bits. docs/provider.md has the measurements.
+/// The size of RSA keys from which manymod computes a single request faster than libcrypto's provider of
+/// this key. The provider of OpenSSL 3.0 does not use AVX-512 IFMA above 2048 bits. docs/provider.md has the
+/// measurements.
 std::size_t usual_alone_bits(EVP_PKEY* key) {
   constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 #if defined(__x86_64__)
@@ -129,7 +130,7 @@ Key::~Key() {
   EVP_PKEY_free(delegate_.load(std::memory_order_acquire));
 }
 
-// Nothing is locked: a child may be forked now.
+// Without a mutex, which a fork in another thread could leave locked in the child.
 EVP_PKEY* Key::delegate() const {
   EVP_PKEY* known = delegate_.load(std::memory_order_acquire);
   if (known != nullptr || !bare_) return known;
@@ -145,7 +146,8 @@ Libcrypto<EVP_PKEY_CTX> Key::verification(const std::string& hash) const {
   return Libcrypto<EVP_PKEY_CTX>(EVP_PKEY_CTX_dup(known->context.get()));
 }
 
-// The first hash of a key is its only one for most. Nothing is locked: a child may be forked now.
+// Only the first hash is remembered, because most keys are used with one hash. Without a mutex, as
+// delegate().
 void Key::remember_verification(const std::string& hash, EVP_PKEY_CTX* context) const {
   if (verification_.load(std::memory_order_relaxed) != nullptr) return;
   auto made =
@@ -189,7 +191,7 @@ bool Key::decode(OSSL_CORE_BIO* subject_public_key_info) {
   bare_ = provider_.default_provider().decode(provider_.library(), kind_, subject_public_key_info);
   if (!bare_) return false;
   has_public_ = true;
-  if (kind_ == Kind::ec && group_is_p384(*bare_)) {  // whose signatures are verified here
+  if (kind_ == Kind::ec && group_is_p384(*bare_)) {  // manymod verifies signatures of these
     Libcrypto<EVP_PKEY> key = copy_of_parts(OSSL_KEYMGMT_SELECT_ALL);
     bare_.reset();
     if (key == nullptr) return false;
@@ -228,7 +230,7 @@ bool Key::export_parts(int selection, OSSL_CALLBACK* callback, void* argument) c
 }
 
 void Key::note_parts() {
-  // The questions for missing parts are no errors of the application's.
+  // Asking for parts that a key does not have adds errors to the application's queue, which are removed.
   ERR_set_mark();
   EVP_PKEY* const key = delegate();
   switch (kind_) {

@@ -33,8 +33,8 @@ bool is_p384(const char* group_name);
 /// P-256, P-384, Ed25519. Nothing for other curves, and an empty secret for public keys.
 std::optional<CurveSecret> curve_secret(EVP_PKEY* key, Kind kind);
 
-/// A private key that is made when it is first asked for. Nothing is locked, since a child forked meanwhile
-/// would never see the lock released: of several threads that make one, one wins.
+/// A private key that is made when it is first asked for. No mutex is used, since a child that is forked
+/// meanwhile would find it locked for ever: several threads may each make one, and the first one is kept.
 class LazyPrivateKey {
  public:
   LazyPrivateKey() = default;

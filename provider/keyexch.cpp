@@ -32,7 +32,7 @@ class Exchange {
 
   bool set_peer(Key* peer) {
     if (context_ == nullptr || peer == nullptr || peer->delegate() == nullptr) return false;
-    // The caller, libcrypto, has the peer checked before.
+    // libcrypto has checked the peer's key before it calls this.
     if (EVP_PKEY_derive_set_peer_ex(context_.get(), peer->delegate(), 0) <= 0) return false;
     peer_ = KeyReference(peer);
     return true;
@@ -44,7 +44,7 @@ class Exchange {
     if (secret == nullptr) return EVP_PKEY_derive(context_.get(), secret, size) > 0;
     const std::optional<SecretBytes> made = key_->is_reference() ? computed_by_daemon() : computed_here();
     if (!made) return EVP_PKEY_derive(context_.get(), secret, size) > 0;
-    *size = std::min(made->size(), room);  // as the default provider: a shorter buffer gets its begin
+    *size = std::min(made->size(), room);  // like the default provider, truncate
     std::copy_n(made->data(), *size, secret);
     return true;
   }
@@ -80,8 +80,8 @@ class Exchange {
     return compute(active, {{Operation::exchange, MM_HASH_NONE, MM_HASH_NONE, 0}, point.span()});
   }
 
-  /// On P-384, where manymod is faster. Keys of exchanges live for one of them, so that none is worth a
-  /// service.
+  /// On P-384, where manymod is faster. A key is usually made for one exchange, which is not worth a service
+  /// of its own.
   std::optional<SecretBytes> computed_here() {
     if (!peer_ || derives_key() || current_job() != nullptr) return std::nullopt;
     const std::optional<CurveSecret> own = curve_secret(key_->delegate(), key_->kind());
@@ -89,7 +89,7 @@ class Exchange {
     try {
       ecc::Plan& plan = shared_plan(own->curve, provider_.configuration().engine);
       return compute_on_curve(plan, MM_ECC_EXCHANGE, own->secret, peer_point());
-    } catch (const Error&) {  // a point at infinity, or a device that failed: as the default provider has it
+    } catch (const Error&) {  // no valid point, or a device failed: left to the default provider
       return std::nullopt;
     }
   }

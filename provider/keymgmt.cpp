@@ -48,8 +48,8 @@ int import_key(void* key, int selection, const OSSL_PARAM parameters[]) {
   return guarded(own.provider(), [&] { return own.import(selection, parameters) ? 1 : 0; });
 }
 
-/// Private numbers leave for what this provider does not have, such as encoders. Those of a reference are not
-/// in this process.
+/// Private numbers are exported for operations that this provider lacks, such as encoding. The private
+/// numbers of a reference are not in this process.
 int export_key(void* key, int selection, OSSL_CALLBACK* callback, void* argument) {
   const Key& own = key_of(key);
   if (own.is_empty()) return 0;
@@ -74,9 +74,9 @@ int match(const void* first, const void* second, int selection) {
   return (of_keys ? EVP_PKEY_eq(a, b) : EVP_PKEY_parameters_eq(a, b)) == 1 ? 1 : 0;
 }
 
-/// Whether the key is on a curve of prime order: then every point of it but infinity is a multiple of the
-/// generator, and the multiplication by the order, with which the default provider would see that, is for
-/// nothing.
+/// Whether the key is on a curve of prime order. Every point of such a curve but infinity is a multiple of
+/// the generator, so that the default provider's full check, which multiplies the point by the order, is not
+/// needed.
 bool is_on_curve_of_prime_order(const Key& key) {
   std::array<char, 32> group{};
   if (key.kind() != Kind::ec ||

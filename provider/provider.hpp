@@ -144,8 +144,7 @@ OSSL_DISPATCH entry(int id, Function* function) {
   return {id, reinterpret_cast<void (*)()>(function)};
 }
 
-// ---- algorithms, a file for each operation
-// -----------------------------------------------------------------
+// ---- algorithms, a file for each operation ---------------------------------------------------------------
 
 /// An algorithm, which is offered if the configuration lists keys of its kind; kind null: always.
 struct Algorithm {

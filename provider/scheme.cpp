@@ -127,7 +127,7 @@ std::optional<SignatureRequest> signature_request(const Key& key, EVP_PKEY_CTX* 
                                                   std::span<const std::uint8_t> data) {
   const std::string name = text_of(context, OSSL_SIGNATURE_PARAM_DIGEST);
   std::optional<mm_hash> hash;
-  // The two hashes of TLS 1.1 have no DigestInfo in signatures of RSA.
+  // RSA signatures of TLS 1.1 cover an MD5 and a SHA-1 digest, without a DigestInfo.
   const bool is_bare = key.kind() != Kind::ec && is_same_name(name, "MD5-SHA1");
   if (is_bare && data.size() != kTwoHashes) return std::nullopt;
   if (!name.empty() && !is_bare) hash = hash_of(key.provider(), name);

@@ -25,7 +25,8 @@ SchemeParts parts_of(const Scheme& scheme) {
 }
 
 unsigned concurrent(const EngineSettings& settings) {
-  // With one alone a thread that only ever has one request would be held back for company that cannot come.
+  // At least 2: with one batch at a time, the service would hold back the request of a program's only thread
+  // to gather others, which cannot come.
   return settings.concurrent != 0 ? settings.concurrent : std::max(2U, mm_get_threads());
 }
 
@@ -189,7 +190,8 @@ class RsaServiceKey final : public ServiceKey {
     }
   }
   [[nodiscard]] bool prefers(const Request& request, unsigned active) const override {
-    return request.here_alone || bits_ >= settings().rsa_alone_bits || active > concurrent(settings());
+    return request.never_by_libcrypto || bits_ >= settings().rsa_alone_bits ||
+           active > concurrent(settings());
   }
 
  protected:

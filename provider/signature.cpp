@@ -39,8 +39,8 @@ class Signature {
     return context_ != nullptr && start(context_.get(), parameters) > 0;
   }
 
-  /// The same for messages that are hashed here. `name`: of the hash, whatever the parameters name; null or
-  /// "": that of the key or the parameters, or the default provider's choice.
+  /// The same for a message, which this object hashes. `name`: the hash, which takes precedence over the
+  /// parameters. If it is null or "", the parameters, the key or the default provider choose the hash.
   bool begin_digest(Key* key, Begin start, const char* name, const OSSL_PARAM parameters[]) {
     std::string chosen = name == nullptr ? "" : name;
     take_key(key);
@@ -115,14 +115,14 @@ class Signature {
     return sign(signature, size, room, finish_hash(digest));
   }
 
-  /// 1: valid; 0 or negative: not, as EVP_PKEY_verify.
+  /// @return as EVP_PKEY_verify: 1 for a valid signature, 0 or a negative number for any other
   int verify(std::span<const std::uint8_t> signature, std::span<const std::uint8_t> data) {
     if (bare_) {
       return bare_->functions().verify(bare_->context(), signature.data(), signature.size(), data.data(),
                                        data.size());
     }
     if (context_ == nullptr) return 0;
-    // OpenSSL rejects digests of another length than the hash's that was set.
+    // OpenSSL rejects a digest whose length is not that of the hash which was set, and reports that itself.
     const EVP_MD* hash = nullptr;
     const bool fits = key_.get()->kind() != Kind::ec ||
                       EVP_PKEY_CTX_get_signature_md(context_.get(), &hash) <= 0 || hash == nullptr ||
@@ -200,7 +200,7 @@ class Signature {
   const Provider& provider_;
   KeyReference key_;
   Libcrypto<EVP_PKEY_CTX> context_;
-  bool is_copy_ = false;  ///< whether context_ is one of another
+  bool is_copy_ = false;  ///< whether context_ was copied from another context
   Libcrypto<EVP_MD_CTX> hash_;
   std::optional<BareVerification> bare_;  ///< instead of both, for a bare key
 
@@ -226,8 +226,9 @@ class Signature {
     bare_.reset();
   }
 
-  /// A copy of OpenSSL 3.0's context for ECDSA points to the algorithm's identifier in that which it was
-  /// copied from, which may have been freed. To set the digest that it has gives it its own.
+  /// In OpenSSL 3.0 a copied ECDSA context points to the algorithm identifier in the memory of the original,
+  /// which may have been freed. Setting the digest again, to the same one, gives the copy an identifier of
+  /// its own.
   bool own_algorithm() {
     if (!is_copy_ || key_->kind() != Kind::ec) return true;
     std::string digest = text_of(context_.get(), OSSL_SIGNATURE_PARAM_DIGEST);
@@ -235,8 +236,8 @@ class Signature {
     return digest.empty() || set_digest(digest);
   }
 
-  /// Whether parameters leave the hash of a message alone, which cannot be another one while it is hashed:
-  /// they may name it, as EVP_PKEY_CTX_set_signature_md does.
+  /// Whether the parameters do not change the hash of the message that is being hashed. They may name the
+  /// same hash again, as EVP_PKEY_CTX_set_signature_md does.
   [[nodiscard]] bool keeps_hash(const OSSL_PARAM parameters[]) const {
     const OSSL_PARAM* const digest = OSSL_PARAM_locate_const(parameters, OSSL_SIGNATURE_PARAM_DIGEST);
     const char* name = nullptr;

@@ -16,12 +16,11 @@ struct TlsVersions {
   unsigned client = 0, negotiated = 0;
 };
 
-/// Whether a premaster secret is to be taken from a decrypted message depends on secrets, and so does the
-/// length of the message, which implicit rejection (rsa.h) makes unpredictable where the padding is invalid.
-/// On output: `premaster` has the message if that has kPremasterBytes bytes and begins with one of the
-/// versions, else `random`. In: message, random and premaster do not overlap.
-/// Timing: constant-time in the bytes of the message; message.size() decides nothing but which bytes are read
-/// and the mask of the selection.
+/// Selects the premaster secret: the decrypted message if it has kPremasterBytes bytes and begins with one
+/// of the versions, else `random`. Which of both it is must stay secret, and so must the length of the
+/// message, which implicit rejection (rsa.h) makes random if the padding is invalid.
+/// On input: message, random and premaster do not overlap. On output: `premaster`. Timing: constant-time in
+/// the bytes of the message; message.size() affects only which bytes are read and the mask of the selection.
 void select_premaster(std::span<const std::uint8_t> message, const TlsVersions& versions,
                       std::span<const std::uint8_t, kPremasterBytes> random,
                       std::span<std::uint8_t, kPremasterBytes> premaster);

@@ -8,20 +8,21 @@
 // A client does nothing until it is used: no connection, no thread. It then connects and starts one thread,
 // and a second one while it connects. All functions may be called from any thread.
 //
-// Fork. A forked child that uses a client of its parent gets a connection and a thread of its own; it touches
-// neither the parent's memory nor its descriptors but to close its copies of them, those that it still has.
-// Requests that were under way at the fork are the parent's alone.
+// Fork. A forked child that uses a client of its parent gets a connection and a thread of its own. Of the
+// parent's rings and descriptors it only closes its own copies, as far as they are still open. Requests that
+// were under way at the fork belong to the parent alone.
 //
-// Restarts. When the daemon goes away, requests that are not answered wait for a new one, and are sent again:
-// all operations may be computed twice. After Settings::patience without a daemon they are answered with
-// Status::unavailable, and so are new requests, at once, until a daemon is there again: it is looked for at
-// most every 100 ms, when requests come. A request is sent kMostSends times at most; the daemon that it was
-// sent to last, and those before, went away. What has expired is not sent again.
+// Restarts. When the daemon goes away, unanswered requests wait for a new daemon and are sent again, so that
+// an operation may be computed twice. After Settings::patience without a daemon they are answered with
+// Status::unavailable. So are new requests then, at once, until a daemon is there again; as long as requests
+// come, the client tries to connect at most every 100 ms. A request is sent kMostSends times at most: if the
+// last of these daemons goes away, too, the answer is Status::unavailable. Expired requests are not sent
+// again.
 //
-// Other hosts. With an address tcp://host:port requests go by TLS, and both sides have certificates. The
-// other side may be unreachable without this one's knowing: if nothing comes for Settings::silence while
-// requests wait, the daemon is asked for a sign of life, and without one for as long again the connection is
-// given up. A request's own timeout says nothing of its connection.
+// Other hosts. With an address tcp://host:port requests go by TLS, and both sides have certificates. A
+// connection may break without either side being told: if nothing arrives for Settings::silence while
+// requests wait, the client sends a probe, and if its answer does not arrive within the same time, it drops
+// the connection. That a request times out does not mean that its connection is broken.
 #pragma once
 
 #include <chrono>

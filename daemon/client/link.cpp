@@ -29,7 +29,7 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-// A Unix socket whose other side sends at most one descriptor.
+// A Unix socket on which the daemon sends one file descriptor at most: that of the rings' memory.
 class DescriptorStream final : public SocketStream {
  public:
   DescriptorStream(Descriptor socket, Descriptor& received)
@@ -163,8 +163,7 @@ std::unique_ptr<Link> open_link(const Settings& settings, Clock::time_point dead
   return std::make_unique<RingLink>(std::move(opened));
 }
 
-// ---- rings
-// -------------------------------------------------------------------------------------------------
+// ---- rings -----------------------------------------------------------------------------------------------
 
 RingLink::RingLink(FrameLink&& opened)
     : Link(opened.welcome()),
@@ -181,7 +180,8 @@ bool RingLink::send(const RequestHeaderBytes& header, ByteSpan input) {
 
 Link::Published RingLink::publish() { return requests_.publish() ? Published::asleep : Published::done; }
 
-// A full socket has bytes that wake the daemon; on a closed one wake_up() finds the end.
+// A failure needs no handling: where the socket is full, the bytes in it wake the daemon, and where it is
+// closed, wake_up() finds that out.
 void RingLink::wake_daemon() {
   const std::uint8_t byte = 0;
   static_cast<void>(::send(socket(), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
@@ -201,8 +201,7 @@ bool RingLink::wake_up() {
   return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-// ---- streams
-// -----------------------------------------------------------------------------------------------
+// ---- streams ---------------------------------------------------------------------------------------------
 
 StreamLink::StreamLink(FrameLink&& opened)
     : Link(opened.welcome()),
@@ -210,8 +209,9 @@ StreamLink::StreamLink(FrameLink&& opened)
       stream_(std::move(opened.stream())),
       reader_(std::max(kMaxDaemonBody, max_answer_body(welcome().max_output))) {}
 
-// Encoded for receive(): libssl has the thread's queue of errors to itself there, which is not so on the
-// threads of an application, and requests of several threads go together.
+// Only appends the request to the buffer that receive() sends. receive() runs on the client's own thread,
+// where nothing but libssl uses the thread's error queue; and requests of several threads leave in one
+// write.
 bool StreamLink::send(const RequestHeaderBytes& header, ByteSpan input) {
   if (out_.size() - sent_ > kMostWaiting) return false;
   append_request(out_, header, input);

@@ -28,7 +28,7 @@ void write_one(int event) {
   }
 }
 
-// What there is more of is read the next time.
+// Bytes that are left stay readable, so that the next poll() returns at once.
 void read_some(int pipe) {
   std::array<std::uint8_t, 512> bytes;
   while (read(pipe, bytes.data(), bytes.size()) < 0 && errno == EINTR) {
@@ -43,7 +43,7 @@ std::unique_ptr<Link> link_or_null(const Settings& settings, Clock::time_point l
   }
 }
 
-// A thread that leaves all signals to the program's own.
+// A thread that blocks all signals, so that the program's own threads handle them.
 template <class Body>
 std::thread quiet_thread(Body body) {
   sigset_t all, before;
@@ -83,7 +83,7 @@ void Session::close() {
   if (!thread_.joinable()) return;
   std::thread ending = std::move(thread_);
   lock.unlock();
-  // A completion may destroy the client: then the thread ends by itself.
+  // A completion, which runs on this thread, may destroy the client. A thread cannot join itself.
   if (ending.get_id() == std::this_thread::get_id()) {
     ending.detach();
   } else {
@@ -91,8 +91,8 @@ void Session::close() {
   }
 }
 
-// What this writes is of the child's own memory. One thread of it closes, so that no other can have made a
-// descriptor of a number between the look at it and its closing.
+// Runs in a forked child, and writes to the child's copy of the memory alone. Only the first caller closes:
+// a second one could close a descriptor that another thread has opened under the same number meanwhile.
 void Session::close_copies() {
   if (copies_closed_.exchange(true)) return;
   for (const NotedDescriptor& copy : noted_) copy.close_copy();
@@ -159,7 +159,7 @@ bool Session::send(Lock&, Outstanding& request, Sleepers& sleepers) {
   return true;
 }
 
-// Copies, as slots are freed on the way.
+// Returns copies of the pointers, because callers free slots while they iterate.
 std::vector<OutstandingPtr> Session::all_live(const Lock&) const {
   std::vector<OutstandingPtr> live;
   std::copy_if(slots_.begin(), slots_.end(), std::back_inserter(live),
@@ -289,7 +289,8 @@ void Session::connect(Lock& lock) {
   resend_all(lock);
 }
 
-// On a thread of its own, for names and the other side may keep it waiting: requests expire meanwhile.
+// Connects on a separate thread, because the resolution of names and the daemon may take long. This thread
+// lets requests expire meanwhile.
 std::unique_ptr<Link> Session::open(Lock& lock, Clock::time_point limit) {
   std::unique_ptr<Link> opened;
   bool done = false;
@@ -302,7 +303,7 @@ std::unique_ptr<Link> Session::open(Lock& lock, Clock::time_point limit) {
       done = true;
       wanted_.notify_all();
     });
-  } catch (const std::exception&) {  // no thread, or no memory for one: on this one, and requests wait
+  } catch (const std::exception&) {  // no thread can be started: this one connects, and requests wait
     lock.unlock();
     opened = link_or_null(settings_, limit);
     lock.lock();
@@ -322,7 +323,8 @@ void Session::note_failure(Lock& lock) {
   const auto now = Clock::now();
   if (!lost_since_) lost_since_ = now;
   pause_ = std::clamp<std::chrono::milliseconds>(2 * pause_, kFirstPause, kLongestPause);
-  // Clients that lost the same daemon at the same time do not come back at the same time.
+  // Random, so that clients that lost the same daemon at the same time do not all reconnect at the same
+  // time.
   next_attempt_ = now + pause_ / 2 + pause_ * static_cast<int>(random_() % 1024) / 2048;
   if (now - *lost_since_ < settings_.patience) return;
   next_attempt_ = now + kLongestPause;
@@ -353,7 +355,8 @@ void Session::resend_all(Lock& lock) {
   deliver(lock, refused);
 }
 
-// The daemon is told of the time that is left, in whole ticks: requests of one timeout go together there.
+// Sends the remaining time, rounded up to whole ticks: the daemon puts requests with equal timeouts into one
+// batch.
 Status Session::resend(Lock& lock, Outstanding& request, Sleepers& sleepers) {
   const auto left = request.deadline - Clock::now();
   if (left <= 0ms) return Status::expired;
@@ -382,13 +385,14 @@ void Session::receive(Lock& lock) {
       }
       settle(lock, request, answered);
     }
-  } catch (const ProtocolError&) {  // the daemon's memory is not to be used any more
+  } catch (const ProtocolError&) {  // what the daemon writes cannot be trusted any more
     lose_link(lock);
   }
   deliver(lock, answered);
 }
 
-// Free its slot. Those that call() waits for are answered here, those with a completion by deliver().
+// Frees the request's slot. A request of call() is answered here; one with a completion or an eventfd is
+// appended to `answered` for deliver().
 void Session::settle(Lock& lock, const OutstandingPtr& request, std::vector<OutstandingPtr>& answered) {
   leave(lock, *request);
   if (request->state != Outstanding::State::waiting) return;
@@ -430,7 +434,7 @@ void Session::sleep(Lock& lock) {
   lock.lock();
   asleep_ = false;
   if (waited[1].revents != 0) read_some(nudged_.get());
-  // Without requests, and without anything that has come within a tick, the next sleep has no limit.
+  // If there are no requests and nothing came during a whole tick, the next sleep has no time limit.
   idle_ = found == 0 && live_ == 0;
   if (!link_->wake_up()) lose_link(lock);
 }
@@ -443,13 +447,13 @@ void Session::tick(Lock& lock) {
   look_after_link(lock, now);
 }
 
-// Asked for a sign of life, by a request for a key that there cannot be, a daemon answers at once, however
-// long its queue is. Only the lack of that ends a connection: a request may take longer than it is waited
-// for.
+// Finds connections to other hosts that are dead without this side's knowledge. The probe is a request for a
+// key that cannot exist: a daemon answers it at once, however long its queue is. Only a missing answer to a
+// probe ends the connection, because any other request may take longer than its timeout.
 void Session::look_after_link(Lock& lock, Clock::time_point now) {
   const auto heard = link_ ? link_->last_heard() : std::nullopt;
   if (!heard || live_ == 0) return;
-  // Without a place for a probe the daemon is given the time that requests still have.
+  // If no place is free for a probe, wait until the outstanding requests are answered or have expired.
   const bool full = live_ >= link_->welcome().max_outstanding;
   const auto is_awaited = [](const OutstandingPtr& request) {
     return request != nullptr && request->state == Outstanding::State::waiting;
@@ -471,7 +475,7 @@ void Session::expire(Lock& lock, Clock::time_point now) {
   std::vector<OutstandingPtr> expired;
   for (const OutstandingPtr& request : slots_) {
     if (!request || request->state != Outstanding::State::waiting || request->deadline > now) continue;
-    if (!request->completion && request->event < 0) continue;  // call() looks after itself
+    if (!request->completion && request->event < 0) continue;  // call() waits with the deadline
     request->answer = {Status::expired, {}};
     request->state = Outstanding::State::delivering;
     expired.push_back(request);

@@ -59,8 +59,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  /// Who is to be woken once the mutex is free. A thread that is woken may run at once, in the place of the
-  /// one that wakes it: were the mutex locked, all others would wait for that.
+  /// Whom to wake once the mutex is unlocked. The system may run the woken thread at once and suspend the
+  /// one that woke it; if that one still held the mutex, all other threads would have to wait for it.
   struct Sleepers {
     std::shared_ptr<Link> daemon;  ///< null: nobody
     bool thread = false;
@@ -99,9 +99,11 @@ class Session : public std::enable_shared_from_this<Session> {
 
   const Settings settings_;
   const pid_t process_;
-  /// A pipe that wakes the thread: unlike eventfds, which share one inode, a child can tell it from others.
+  /// A pipe that wakes the thread. A forked child can recognise it by its inode (NotedDescriptor); eventfds
+  /// all share one inode.
   Descriptor nudged_, nudge_;
-  /// The link's socket, and the ends of the pipe. A child of a fork in which the socket changes may keep it.
+  /// The link's socket and both ends of the pipe. If the process forks while the socket is being replaced,
+  /// the child may keep its copy of it open.
   std::array<NotedDescriptor, 3> noted_;
   std::atomic<bool> copies_closed_{false};
 

@@ -5,15 +5,15 @@
 // one reader, and a power of two of bytes. Positions count the bytes ever written and do not wrap. A record
 // is a header and its bytes, up to a whole number of granules, and may go around the end of its ring.
 //
-// The daemon trusts none of this memory: it copies each record once and then looks at its copy alone, keeps
-// its own positions, and reads of the client's words only the position that the requests go to, and whether
-// the client sleeps. It does not ask whether there is room for an answer: a client that has more requests
-// outstanding than it may loses its own answers.
+// The daemon trusts nothing in this memory: it copies each record once and then reads its copy alone, and
+// keeps its own positions. Of the client's words it reads only the position up to which requests were
+// written, and whether the client sleeps. It does not check for room before it writes an answer: a client
+// with more outstanding requests than it may have loses its own answers.
 //
-// Who finds its ring empty sets its word `sleeps`, looks once more, and waits for a byte on the socket; who
-// writes to the ring of a sleeper clears the word and sends the byte. Nothing else can be sent on a socket
-// that neither waits nor can be made to wait by the other side: the flag O_NONBLOCK of an eventfd that both
-// hold could be cleared by either.
+// A reader that finds its ring empty sets its word `sleeps`, checks the ring once more, and waits for a byte
+// on the socket; a writer that finds the reader's word set clears it and sends the byte. An eventfd is not
+// used for this, because either process could clear O_NONBLOCK on the file that both share, and make the
+// other one block; a send with MSG_DONTWAIT on a socket never blocks.
 #pragma once
 
 #include <array>

@@ -7,12 +7,12 @@ namespace manymod::signd {
 
 bool TokenBucket::take(Clock::time_point now, double rate, double burst) {
   using Seconds = std::chrono::duration<double>;
-  constexpr Seconds kLongest = std::chrono::years(1);  // of what a Clock can add to a time
+  constexpr Seconds kLongest = std::chrono::years(1);  // the addition to a Clock's time does not overflow
   if (rate <= 0) return true;
   const std::scoped_lock lock(mutex_);
   const double most = std::max(burst, 1.0);
   const bool fresh = filled_ == Clock::time_point{};
-  now = std::max(now, filled_);  // another thread may have looked at its clock later, and come first
+  now = std::max(now, filled_);  // a thread with a later `now` may have locked the mutex first
   tokens_ = fresh ? most : std::min(most, tokens_ + rate * Seconds(now - filled_).count());
   filled_ = now;
   const bool taken = tokens_ >= 1;
@@ -55,9 +55,9 @@ Place Accounts::admit(const Peer& peer) {
   return {&account, {this}};
 }
 
-// An account without connections matters until its bucket is full: else whoever ends its connection and makes
-// another would have a new bucket. To look for those that do not whenever there are twice as many accounts as
-// the last look left costs each new one a constant.
+// An account without connections is kept until its token bucket is full: otherwise a client would get a new
+// bucket by reconnecting. The search for accounts to forget runs when their number has doubled since the
+// last search, so that its amortised cost for each new account is constant.
 void Accounts::forget_old(const Lock&) {
   if (accounts_.size() < look_at_) return;
   const auto now = Clock::now();

@@ -13,13 +13,13 @@
 
 namespace manymod::signd {
 
-/// How often a client may ask: `rate` requests a second, and `burst` at once. 0: as often as it likes.
-/// Thread-safe.
+/// Limits how often a client may send requests: `rate` a second on average, and `burst` at once. Rate 0: no
+/// limit. Thread-safe.
 class TokenBucket {
  public:
   /// @return false if there is no token
   bool take(Clock::time_point now, double rate, double burst);
-  /// From when on it is no different from a new one.
+  /// The time from which on the bucket is full, and so no different from a new one.
   [[nodiscard]] Clock::time_point full_at() const;
 
  private:
@@ -46,16 +46,17 @@ struct LeavePlace {
 /// thread.
 using Place = std::unique_ptr<Account, LeavePlace>;
 
-/// Thread-safe. Connections of strangers take no place of those that are known, or whoever can connect could
-/// lock out all others.
+/// Thread-safe. A stranger is a client whose certificate is not known yet. Strangers have places of their
+/// own: otherwise anyone who can connect could take all places and lock the others out.
 class Accounts {
  public:
-  /// @param most, most_of_one connections of all clients, and of one. Of strangers there are a quarter as
-  /// many in all, and a sixteenth of that by one address, but no fewer than kFewest
+  /// @param most, most_of_one connections of all known clients together, and of one. Strangers have a
+  /// quarter of `most` together, and a sixteenth of that from one address, but in both cases at least
+  /// kFewest
   Accounts(std::size_t most, std::size_t most_of_one);
   static constexpr std::size_t kFewest = 16;
-  /// Accounts that have no connection, but a bucket that is not full: beyond that many, which certificates of
-  /// an issuer without a bound could make, they are forgotten.
+  /// The most accounts that are kept without a connection because their bucket is not full. If there are
+  /// more, for instance because an issuer makes any number of certificates, all of these are forgotten.
   static constexpr std::size_t kMostIdle = 10'000;
 
   enum class Room { there, full, full_for_it };
@@ -76,7 +77,7 @@ class Accounts {
   mutable std::mutex mutex_;
   Share known_, strangers_;
   std::unordered_map<std::string, Account> accounts_;
-  std::size_t look_at_ = kFewest;  ///< so many accounts are looked through for those to forget
+  std::size_t look_at_ = kFewest;  ///< number of accounts at which forget_old() searches them
 };
 
 }  // namespace manymod::signd

@@ -177,7 +177,8 @@ void Daemon::run() {
 
 void Daemon::accept_all(const Descriptor& listener) {
   const bool is_remote = &listener == &tcp_listener_;
-  // More of them make the listener ready again: a flood must not keep this thread from what else it does.
+  // If more connections wait, epoll reports the listener again: a flood of connections must not keep this
+  // thread from its other work.
   constexpr int kAtATime = 64;
   for (int i = 0; i < kAtATime; ++i) {
     Descriptor socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -198,9 +199,9 @@ void Daemon::accept_all(const Descriptor& listener) {
   }
 }
 
-// Who can do no more than connect does not keep others out: where strangers have all of their places, the
-// oldest of them goes, and where an address has all of its own, the oldest of that address. An honest one has
-// shown its certificate soon.
+// Clients that connect and never show a certificate must not keep others out. If strangers have taken all of
+// their places, the oldest of them is disconnected; if one address has taken all of its places, the oldest
+// of that address. Honest clients are not affected, because they show their certificate within a short time.
 void Daemon::make_room(const Peer& newcomer) {
   const Accounts::Room room = accounts_->room_for(newcomer);
   if (room == Accounts::Room::there) return;
@@ -216,7 +217,8 @@ void Daemon::make_room(const Peer& newcomer) {
   visitors_.erase(oldest);
 }
 
-// There is no telling a peer before its handshake, and none is made for a refusal.
+// A remote client is closed without a message: that would need a TLS handshake, which a refusal is not
+// worth.
 void Daemon::refuse(int socket, bool is_remote) {
   ++shared_.counters.refused_connections;
   if (is_remote) return;
@@ -243,7 +245,7 @@ void Daemon::admit(Descriptor socket, bool is_remote) {
   }
 }
 
-// The connection has the place of its address until its certificate is known.
+// Until its certificate is known, the connection counts towards the places of its address.
 Place Daemon::recognise(const Peer& peer) {
   Place place = accounts_->admit(peer);
   if (!place) ++shared_.counters.refused_connections;
@@ -375,8 +377,9 @@ void Daemon::load_again() {
   }
 }
 
-// Requests hold their generation: one that only this list holds has none, and gets no more. It is destroyed
-// here, as a service must not be destroyed in its own callback.
+// Each request holds a reference to its generation: a generation that only this list holds has no requests
+// and gets no more. It is destroyed here, because a service must not be destroyed in one of its own
+// callbacks.
 void Daemon::retire() {
   std::erase_if(retired_, [](const auto& generation) { return generation.use_count() == 1; });
 }

@@ -35,8 +35,9 @@ ServiceOptions options_of(const Config& config) {
   return options;
 }
 
-// sign_pss: 0 a salt as long as the digest, 1 the longest one, 2 none. decrypt_oaep: 0 the mask by the same
-// hash, 1 by SHA-1.
+// The index of a scheme's variant; nothing if the daemon does not offer it. sign_pss: 0 for a salt as long
+// as the digest, 1 for the longest possible salt, 2 for none. decrypt_oaep: 0 if MGF1 uses the same hash, 1
+// if it uses SHA-1.
 std::optional<std::size_t> variant_of(const Scheme& scheme) {
   const bool same_mask = scheme.mgf_hash == MM_HASH_NONE || scheme.mgf_hash == scheme.hash;
   if (scheme.operation == Operation::decrypt_oaep) {

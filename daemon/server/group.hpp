@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of one client and one operation, which go to the service together at a small part of the cost of
-// single ones.
+// Requests of one client for one operation, which are submitted to the service together: that costs much
+// less than to submit each of them.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace manymod::signd {
 
 class Group {
  public:
-  /// The first answer of a group waits for the last one: two vectors of a processor make a group, which is
-  /// enough to make the cost of its submission small.
+  /// All answers of a group wait for its last one, so that a group is small: two vectors of a processor,
+  /// which is enough to make the cost of a submission small.
   static constexpr std::size_t kMost = 16;
 
   Group(std::shared_ptr<const Generation> generation, std::shared_ptr<Connection> connection,

@@ -21,7 +21,8 @@ void raise_file_limit() noexcept {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// With a limit, memory that is asked for later would not be given: then only what is there now is locked.
+// With MCL_FUTURE every later allocation counts towards RLIMIT_MEMLOCK, and fails beyond it. So nothing is
+// locked unless the limit is infinite.
 bool lock_all_memory() noexcept {
   rlimit limit{};
   const bool unlimited = getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;

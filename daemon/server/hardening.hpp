@@ -8,7 +8,8 @@ namespace manymod::signd {
 void forbid_dumps() noexcept;
 /// As many descriptors as the system allows: each connection has one.
 void raise_file_limit() noexcept;
-/// Keep all memory out of swap. @return false if that is not allowed (RLIMIT_MEMLOCK, CAP_IPC_LOCK)
+/// Keep all memory out of swap. @return false, with nothing locked, if RLIMIT_MEMLOCK is not infinite or the
+/// system refuses
 bool lock_all_memory() noexcept;
 
 }  // namespace manymod::signd

@@ -142,7 +142,8 @@ std::string metrics_text(const Counters& counters, const UseLog& uses, const Gen
   return text.take();
 }
 
-// What is at the path is replaced, whatever it is: a device, such as /dev/null, would be gone for all.
+// Only a regular file is replaced: rename() would remove whatever else is at the path, for instance the
+// device /dev/null.
 bool replace_file(const std::string& path, const std::string& text) noexcept {
   try {
     struct stat found{};

@@ -32,7 +32,8 @@ std::vector<gid_t> supplementary_groups(int socket) {
       groups.resize(bytes / sizeof(gid_t));
       return groups;
     }
-    // Kernels before 4.13, and substitutes for the kernel, do not know them: then the first group counts.
+    // Linux before 4.13, and sandboxes that emulate it, lack SO_PEERGROUPS: then only the primary group
+    // counts.
     if (errno == ENOPROTOOPT) return {};
     if (errno != ERANGE) fail("SO_PEERGROUPS");
     groups.resize(std::max(2 * groups.size(), bytes / sizeof(gid_t)));
@@ -83,16 +84,16 @@ std::vector<std::string> names_of(const X509* certificate) {
   std::vector<std::string> names;
   for (int i = 0; i < sk_GENERAL_NAME_num(all.get()); ++i) {
     const std::string name = text_of(sk_GENERAL_NAME_value(all.get(), i));
-    // A name with a zero in it would be another one for whoever compares strings of C, and one with the end
-    // of a line would forge lines of logs and metrics: these names are printable ASCII.
+    // Only names of printable ASCII are used. A name with a zero byte would be cut short where it is
+    // compared as a C string, and one with a line break could forge lines of logs and metrics.
     const bool printable = std::ranges::all_of(name, [](char c) { return c >= 0x20 && c < 0x7f; });
     if (!name.empty() && printable) names.push_back(normal_name(name));
   }
   return names;
 }
 
-// The part of an address that its host cannot choose as it likes: of IPv6 the first 64 bits (RFC
-// 4291, 2.5.4). Addresses of IPv4 in those of IPv6 are all of one network, but not of one host.
+// The part of an address that a host cannot choose freely: the first 64 bits of an IPv6 address (RFC 4291,
+// 2.5.4). IPv4-mapped IPv6 addresses are used whole, because they all have the same first 64 bits.
 std::string network_of(const std::string& address) {
   in6_addr bytes{};
   const std::string number = address.substr(0, address.find('%'));

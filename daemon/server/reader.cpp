@@ -64,7 +64,7 @@ void Reader::run() {
   }
 }
 
-// Only some kinds of clients make the thread look after them.
+// Only clients of other hosts can be overdue (Connection::is_watched).
 void Reader::drop_overdue() {
   const auto now = Clock::now();
   if (now < next_look_) return;
@@ -165,7 +165,8 @@ void Reader::sweep(Client& client) {
   if (taken == 0 && client.connection->fall_asleep()) client.awake = false;
 }
 
-// Should memory be short on the way, the client is dropped, and nothing of it is left for the next sweep.
+// If memory runs out here, the client is disconnected. Nothing of its requests is left for the next sweep in
+// any case.
 void Reader::end_sweep(Connection& connection) {
   const auto generation = std::exchange(generation_, nullptr);  // which the uses point into
   const auto uses = std::exchange(uses_, {});
@@ -185,7 +186,8 @@ void Reader::handle(const RequestHeader& header, ByteSpan input, Clock::time_poi
       1, [&](std::size_t) { return std::tuple<std::uint64_t, Status, ByteSpan>{header.id, status, {}}; });
 }
 
-// Status::ok: the request is in a group. All that is asked here of the header is of this process's copy.
+// Adds a request to the group of its operation and timeout. `header` is this process's own copy, which the
+// client cannot change any more. @return Status::ok if the request is in a group, else its answer
 Status Reader::group_up(const RequestHeader& header, ByteSpan input, Clock::time_point now) {
   const Config& config = generation_->config();
   if (!connection_->may_ask(now, config.rate, config.burst)) return Status::busy;

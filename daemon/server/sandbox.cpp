@@ -27,7 +27,7 @@ scmp_arg_cmp has_bits(unsigned argument, scmp_datum_t mask, scmp_datum_t value) 
   return {argument, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
-/// A filter that is being made. Calls that an architecture does not have are passed over.
+/// Builds a filter. System calls that the architecture does not have are ignored.
 class Filter {
  public:
   Filter() : filter_(seccomp_init(SCMP_ACT_ERRNO(EPERM))) { good_ = filter_ != nullptr; }
@@ -69,9 +69,9 @@ void allow_files(Filter& filter) {
                 "fadvise64", "statfs",     "fstatfs"});
 }
 
-// A process can have the kernel signal another one when a descriptor is ready, or a lease or a folder
-// changes: the commands that set that are left out (F_SETOWN, F_SETSIG, F_SETLEASE, F_NOTIFY, .., O_ASYNC).
-// Modules of tokens lock files.
+// By fcntl() a process can make the kernel send signals to another process when a descriptor becomes ready,
+// or a lease or a folder changes. The commands for that are not allowed (F_SETOWN, F_SETSIG, F_SETLEASE,
+// F_NOTIFY, .., O_ASYNC). File locks are allowed, because PKCS#11 modules use them.
 void allow_file_control(Filter& filter) {
   for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_ADD_SEALS, F_GET_SEALS,
                             F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW}) {
@@ -80,6 +80,7 @@ void allow_file_control(Filter& filter) {
   filter.allow_if("fcntl", {is_equal(1, F_SETFL), has_bits(2, O_ASYNC, 0)});
 }
 
+// Threads, signals, clocks, and the process's own identity.
 void allow_threads(Filter& filter) {
   filter.allow({"futex",
                 "futex_waitv",
@@ -120,7 +121,7 @@ void allow_threads(Filter& filter) {
                 "nanosleep",
                 "gettimeofday",
                 "time"});
-  // A filter cannot read the flags of clone3: glibc then uses clone.
+  // A filter cannot read the flags of clone3, which are in memory. With ENOSYS, glibc uses clone instead.
   filter.is_not_there("clone3");
   filter.allow_if("clone", {has_bits(0, CLONE_THREAD, CLONE_THREAD)});
   filter.kill_if("clone", {has_bits(0, CLONE_THREAD, 0)});
@@ -134,12 +135,13 @@ void allow_sockets(Filter& filter) {
                 "shutdown",  "connect",    "poll",        "ppoll",        "select",      "pselect6",
                 "pipe2",     "getsockopt", "setsockopt",  "getsockname",  "getpeername", "epoll_create1",
                 "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "eventfd2"});
-  // New connections to the services that resolve the names of users; listeners were made before.
+  // For connections to the services that resolve user names. The daemon's listeners exist already.
   filter.allow_if("socket", {is_equal(0, AF_UNIX)});
 }
 
-// What is executable was so when the filter was closed. Where modules may be loaded any file can be mapped to
-// be executed, also one that this process wrote; a driver compiles code for itself.
+// Without needs, no memory becomes executable after the filter is in force. Where PKCS#11 modules may be
+// loaded, any file can be mapped as executable, even one that this process wrote; a GPU's driver also makes
+// memory executable that it has written code to.
 void allow_memory(Filter& filter, const SandboxNeeds& needs) {
   filter.allow({"munmap", "mremap", "madvise", "brk", "mlock", "mlock2", "munlock", "mincore", "getrandom",
                 "uname", "sysinfo", "getrusage", "getrlimit"});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A filter of system calls (seccomp), for the case that a client takes the daemon over: what the daemon does
-// after its start is allowed, all else fails with EPERM, and what only an attacker does ends the process.
+// A filter of system calls (seccomp), for the case that a client takes control of the daemon: the calls that
+// the daemon needs after its start are allowed, others fail with EPERM, and calls that only an attacker
+// would make end the process.
 #pragma once
 
 namespace manymod::signd {
@@ -11,13 +12,14 @@ enum class Sandbox {
   missing       ///< the daemon was built without libseccomp
 };
 
-/// What else has to go on under the filter than the daemon's own work.
+/// What must work under the filter besides the daemon's own code.
 struct SandboxNeeds {
   bool drivers = false;  ///< a GPU's driver may start, which maps memory that is writable and executable
   bool modules = false;  ///< code may be loaded from files: modules of tokens at a reload
 };
 
-/// Close it for all threads of the process, for ever. Without needs no memory becomes executable any more.
+/// Put the filter in force for all threads of the process; that cannot be undone. Without needs no memory
+/// becomes executable any more.
 Sandbox close_sandbox(const SandboxNeeds& needs) noexcept;
 
 }  // namespace manymod::signd

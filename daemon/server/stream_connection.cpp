@@ -22,8 +22,8 @@ StreamConnection::StreamConnection(std::unique_ptr<TlsStream> stream,
       frame_moved_(Clock::now()),
       answers_moved_(frame_moved_) {}
 
-// Of a client that is slow to take answers no request is taken: the write that the socket did not take ends
-// with an event of epoll's.
+// Takes no request as long as the client has not taken all answers. When its socket becomes writable again,
+// epoll reports it, and the reader calls this again.
 bool StreamConnection::take(RequestHeader& header, Bytes& input) {
   const std::scoped_lock lock(writing());
   publish_answers();

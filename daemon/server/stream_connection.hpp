@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client of another host, by TLS.
 //
-// What it can make the daemon keep is bounded: one frame that is not complete, max_outstanding requests, and
-// their answers. No request is taken from a client that does not take its answers. epoll tells of edges, so
-// that the thread that answers needs to tell it nothing.
+// The memory that a client can occupy is bounded: one incomplete frame, max_outstanding requests, and their
+// answers. No request is taken from a client that does not take its answers. epoll is edge-triggered, so
+// that the threads that write answers need not change what it watches.
 #pragma once
 
 #include <sys/epoll.h>

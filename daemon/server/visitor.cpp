@@ -20,8 +20,8 @@ Bytes text_frames(FrameType type, std::string_view text) {
   return frames;
 }
 
-// What it asks for next is read once it has taken what it asked for before: it cannot make the daemon keep
-// more than one answer.
+// The next question is read only after the answer to the last one has been sent, so that a visitor cannot
+// make the daemon keep more than one answer.
 Visitor::Next Visitor::advance(Host& host) {
   if (lingering_) return linger();
   for (;;) {
@@ -30,7 +30,8 @@ Visitor::Next Visitor::advance(Host& host) {
     if (has_requests_) return Next::close;
     if (closing_) return linger();
     if (const auto frame = reader_.next()) {
-      // One that takes its answers as fast as it asks would keep the daemon's main thread.
+      // A visitor that asks without end, and takes each answer at once, would occupy the daemon's main
+      // thread.
       if (++questions_ > kMostQuestions) throw ProtocolError("too many questions");
       handle(*frame, host);
       continue;
@@ -41,8 +42,9 @@ Visitor::Next Visitor::advance(Host& host) {
   }
 }
 
-// By TCP, bytes that come after a socket was closed make the other side's system forget what was sent before:
-// the alert or the refusal that says why.
+// If bytes arrive after a TCP socket was closed, the system answers with a reset, and the other side loses
+// what was sent before and not yet read: the TLS alert, or the refusal with its reason. So this side only
+// ends its own direction, and reads until the other side closes.
 Visitor::Next Visitor::linger() {
   if (!remote_) return Next::close;
   if (!lingering_) shutdown(remote_->socket(), SHUT_WR);
@@ -60,7 +62,7 @@ Step Visitor::receive() {
   return got.step;
 }
 
-// Step::done: nothing is left, or no one is there to take it.
+// @return Step::done if nothing is left to send, or the other side is gone
 Step Visitor::flush() {
   while (sent_ < out_.size()) {
     const Transfer sent = stream().send(ByteSpan(out_).subspan(sent_));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection from its accept to its requests, or one that asks questions alone.
+// A visitor: a connection between its accept and its first request, or one that only asks questions (for the
+// list of keys, or for metrics) and sends no requests.
 #pragma once
 
 #include <memory>

@@ -58,8 +58,7 @@ std::string reason_of_failure() {
   throw std::runtime_error(path + ": " + reason_of_failure());
 }
 
-// ---- sockets: libssl's own BIO writes without MSG_NOSIGNAL, which would end programs by SIGPIPE
-// ------------
+// ---- sockets: libssl's own BIO writes without MSG_NOSIGNAL, which would end programs by SIGPIPE ----------
 
 int socket_of(BIO* bio) { return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))); }
 
@@ -101,9 +100,10 @@ BIO* bio_of(int socket) {
   return bio;
 }
 
-// The issuer that a chain ends with is trusted by the file that names it. Whether its own issuer has revoked
-// it is not asked. OpenSSL 3.0 takes a list of that issuer without an identifier of its key for one by the
-// last of the chain, whose signature it is not.
+// Verification callback for chains that end with an intermediate issuer which the file `ca` names as
+// trusted. It accepts the errors that the search for that issuer's own revocation status leads to, since its
+// issuer is not in the file. OpenSSL 3.0 may also take a revocation list of another issuer, if the list has
+// no key identifier, for one by the last certificate of the chain, and then reports a wrong signature.
 int pass_over_trusted_issuer(int good, X509_STORE_CTX* verification) {
   if (good == 1) return 1;
   const int error = X509_STORE_CTX_get_error(verification);
@@ -157,8 +157,9 @@ void TlsContext::configure() {
   if (side_ == Side::server) SSL_CTX_set_alpn_select_cb(get(), choose_protocol, nullptr);
 }
 
-// If the file has no root, its issuers are trust anchors themselves. If it has one, only roots are: then
-// every chain must lead to a root, and the revocation of the issuers between is checked.
+// If the file contains no root certificate, the issuers in it are the trust anchors. If it contains one,
+// only roots are: then every chain must lead to a root, and the revocation of the intermediate issuers is
+// checked.
 void TlsContext::trust_without_roots() {
   X509_STORE* const store = SSL_CTX_get_cert_store(get());
   const STACK_OF(X509_OBJECT)* const objects = X509_STORE_get0_objects(store);
@@ -226,7 +227,8 @@ TlsStream::TlsStream(const TlsContext& context, Descriptor socket, const std::st
   if (host.empty() || !good) throw std::runtime_error("no host: " + host);
 }
 
-// The other side learns of the end, if there is room for saying so; nothing waits for its answer.
+// Tells the other side of the end (close_notify) if the socket has room for it, and does not wait for an
+// answer.
 TlsStream::~TlsStream() {
   if (socket_ && failure_.empty() && SSL_is_init_finished(connection_.get()) == 1) {
     static_cast<void>(SSL_shutdown(connection_.get()));
@@ -277,8 +279,8 @@ bool TlsStream::speaks_our_protocol() const {
   return size == kProtocol[0] && std::equal(protocol, protocol + size, kProtocol.begin() + 1);
 }
 
-// Both sides find out before anything else is sent or taken: the peer may be a server of another protocol
-// with a certificate of the same issuer.
+// Both sides check the chosen protocol before they send or accept anything else: the peer may be a server of
+// another protocol with a certificate of the same issuer.
 bool TlsStream::shake_hands(Transfer& failed) {
   if (established_) return true;
   ERR_clear_error();
