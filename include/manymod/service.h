@@ -144,9 +144,9 @@ MM_API mm_status mm_ticket_wait(mm_ticket* ticket, uint64_t timeout_ns);
  */
 MM_API size_t mm_ticket_cancel(mm_ticket* ticket);
 /**
- * Read the answer to a single request; for an array `status` and `message` are those of a call that failed,
- * or else MM_OK, or MM_ERR_ITEMS if an item has another status than in mm_rsa_run or mm_ecc_run leads to
- * MM_OK.
+ * Read the answer to a single request. For an array, `status` and `message` are those of the first of its
+ * calls that failed; if none did, MM_ERR_ITEMS if a request failed (a signature that is not valid is no
+ * failure), else MM_OK.
  * @param ticket the ticket
  * @param answer receives the answer, whose bytes and text live as long as the ticket
  * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT while requests are not answered

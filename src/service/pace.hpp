@@ -19,9 +19,10 @@ class Pace {
 
   void arrived(std::size_t requests, Clock::time_point now);
   void computed(std::size_t requests, Clock::duration time, Clock::time_point now);
-  /// So many requests are without an answer, those that are being computed among them.
+  /// Notes the number of requests without an answer, including those that are being computed.
   void outstanding(std::size_t requests, Clock::time_point now);
-  /// Threads waited for a processor for this share of the time for which they could have run (RunQueue).
+  /// Notes for which share of the time in which they could have run threads waited for a processor
+  /// (RunQueue).
   void waited_for_processor(double share);
 
   /// The smallest batch that keeps the service at kUtilisation or below: with a rate of r requests a second
@@ -53,11 +54,12 @@ class Pace {
 
   [[nodiscard]] double rate(Clock::time_point now) const;
   [[nodiscard]] double crowd(Clock::time_point now) const;
-  /// The smallest octave that keeps up; kOctaves if none is known to.
+  /// The smallest octave (batches of 2^i to 2^(i+1) - 1 requests) that keeps the service at kUtilisation or
+  /// below; kOctaves if none is known to.
   [[nodiscard]] std::size_t sufficient_octave(Clock::time_point now) const;
   /// Seconds for each request in batches of octave `i`; infinite where none was computed.
   [[nodiscard]] double cost(std::size_t i) const;
-  /// What pays most where other work needs the processors, too.
+  /// The batch size wanted if other work needs the processors, too.
   [[nodiscard]] std::size_t wanted_by_all(Clock::time_point now) const;
   [[nodiscard]] std::size_t largest_octave() const;  ///< that was measured
   /// Whether octave `i` was measured at least twice, and so lately that another trial, in which requests take

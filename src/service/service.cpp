@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The side of a service that its callers are on: they submit, cancel, close and ask for statistics.
+// The part of a service that runs on its callers' threads: to submit, cancel, close, and get statistics.
 #include "service/service.hpp"
 
 #include <string>
@@ -104,7 +104,7 @@ void Service::submit(const std::shared_ptr<Submission>& submission, std::chrono:
   channel.waiting += submission->count();
   waiting_ += submission->count();
   call_gatherer(lock);
-  // The gatherer looks again where a batch may begin earlier than it knows.
+  // The gatherer must look again, because a batch may now begin earlier than it waits for.
   if (holding_ && (was_empty || begin_of(channel, submission->accepted) <= submission->accepted)) {
     company_.notify_one();
   }
@@ -143,16 +143,17 @@ std::size_t Service::withdraw(Lock&, Submission& submission) {
   return requests;
 }
 
-/// Let go of what was withdrawn, wherever it is in the queue: its operands may be secret, and requests that
-/// come and are withdrawn while batches take their time are not bounded by max_queue. Half of the queue goes
-/// at least, so that each withdrawal costs a constant.
+/// Removes submissions without waiting requests from the whole queue, not only from its front: their
+/// operands may be secret, and max_queue does not limit how many requests are submitted and withdrawn while
+/// a long batch is computed. It runs when at least half of the queue can be removed, so that the amortised
+/// cost of a withdrawal is constant.
 void Service::compact(Lock&, Channel& channel) {
   if (2 * channel.ended <= channel.queue.size()) return;
   std::erase_if(channel.queue, [](const auto& submission) { return submission->waiting() == 0; });
   channel.ended = 0;
 }
 
-// Nothing here needs memory: what closes a service must not fail.
+// Allocates nothing, because closing a service must not fail.
 void Service::withdraw_all(Lock&) noexcept {
   for (Channel& channel : channels_) {
     channel.queue.swap(channel.withdrawn);
@@ -197,7 +198,7 @@ void Service::leave_room(Lock&) {
   if (room_waiters_ != 0 && waiting_ < limits_.max_queue) room_.notify_all();
 }
 
-/// Tell threads whose end depends on it that the last request may have gone.
+/// Wakes the threads that wait for the last request to be answered.
 void Service::note_end(Lock&) {
   if (!closed_ || waiting_ != 0) return;
   called_gatherer_.notify_all();
@@ -219,7 +220,7 @@ void Service::stop(bool drain) {
   note_end(lock);
   lock.unlock();
   if (!withdraws) return;
-  // What was taken away is this thread's alone, without the lock.
+  // The withdrawn requests belong to this thread alone, so that it needs no lock to answer them.
   for (Channel& channel : channels_) {
     for (; !channel.withdrawn.empty(); channel.withdrawn.pop_front()) {
       const std::shared_ptr<Submission>& submission = channel.withdrawn.front();

@@ -26,15 +26,15 @@ struct Limits {
   Clock::duration deadline;
   std::size_t max_batch, max_queue;
   std::size_t max_concurrent;  ///< batches in all
-  /// Batches, for each GPU of an operation that GPUs compute: these may be more than max_concurrent, as their
-  /// threads wait for the GPUs. 0: max_concurrent for all of its GPUs.
+  /// Batches for each GPU of an operation that GPUs compute. Together they may exceed max_concurrent, since
+  /// their threads only wait for the GPUs. 0: max_concurrent for all GPUs together.
   std::size_t max_on_gpu;
 };
 
 class Service;
 
 /// Marks, during its lifetime, that this thread may run callbacks of a service. A callback may call another
-/// service, whose callbacks are then those of both.
+/// service, whose callbacks then run within those of both.
 class InCallback {
  public:
   explicit InCallback(const Service* service);
@@ -52,9 +52,9 @@ class InCallback {
 
 /// Thread-safe. Its threads share its ownership: it lives until the last of them has ended.
 ///
-/// One thread at a time, the gatherer, decides when the next batch begins and takes it; it computes the batch
-/// while another thread gathers. Threads are started, and woken, only when requests wait and fewer batches
-/// than may be are being computed.
+/// One thread at a time, the gatherer, decides when the next batch begins and takes it; it computes the
+/// batch while another thread gathers. Threads are started and woken only if requests wait and fewer batches
+/// are being computed than allowed.
 class Service : public std::enable_shared_from_this<Service> {
  public:
   explicit Service(const Limits& limits) : limits_(limits) {}
@@ -72,9 +72,9 @@ class Service : public std::enable_shared_from_this<Service> {
   /// @throws StatusError MM_ERR_FULL, MM_ERR_CLOSED, MM_ERR_MEMORY; MM_ERR_ARGUMENT if there is no such
   /// operation, or they do not suit it
   void submit(const std::shared_ptr<Submission>& submission, std::chrono::nanoseconds room);
-  /// Compute a request on the calling thread if none waits and one batch more may be computed; that saves two
-  /// switches of threads. @return whether that was so; if not, the request was not accepted
-  /// @throws StatusError MM_ERR_ARGUMENT as submit()
+  /// Compute a request on the calling thread if no request waits and one more batch may be computed, which
+  /// saves two thread switches. @return whether it was computed; if not, it was not accepted either @throws
+  /// StatusError MM_ERR_ARGUMENT as submit()
   [[nodiscard]] bool run_here(const std::shared_ptr<Submission>& submission);
   /// Answer requests that have not begun. @return their number
   std::size_t cancel(const std::shared_ptr<Submission>& submission);
@@ -98,8 +98,8 @@ class Service : public std::enable_shared_from_this<Service> {
     const std::size_t concurrent;  ///< most batches that are computed at the same time
     std::size_t running = 0;       ///< batches
     Pace pace;
-    std::deque<std::shared_ptr<Submission>> queue;      ///< some may have no waiting requests any more:
-    std::size_t ended = 0;                              ///< so many, at most half of them after compact()
+    std::deque<std::shared_ptr<Submission>> queue;      ///< some may have no waiting requests any more
+    std::size_t ended = 0;                              ///< the number of those; after compact() at most half
     std::deque<std::shared_ptr<Submission>> withdrawn;  ///< the queue, once stop() has taken it away
     std::size_t waiting = 0;                            ///< requests
     std::atomic<std::size_t> unanswered = 0;  ///< requests of batches; not under the lock, as answers are not
@@ -136,8 +136,7 @@ class Service : public std::enable_shared_from_this<Service> {
   void start_thread(std::function<void()> body);
   void start_server();
   void call_gatherer(Lock& lock) noexcept;
-  /// Whether a batch of the channel, or of any in which requests wait, may be computed besides those that
-  /// are.
+  /// Whether one more batch of the channel, or of any channel with waiting requests, may be computed now.
   [[nodiscard]] bool may_begin(Lock&, const Channel& channel) const noexcept;
   [[nodiscard]] bool may_begin_any(Lock& lock) const noexcept;
   void count_begun(Lock&, Batch& batch);

@@ -22,15 +22,15 @@ mm_answer answer_of(const BatchArrays& arrays, std::size_t item, mm_status statu
 
 }  // namespace
 
-/// `body` may use this service as long as it runs.
+/// The thread shares the service's ownership, so that the service exists as long as `body` runs.
 void Service::start_thread(std::function<void()> body) {
   threads_.reserve(threads_.size() + 1);
   threads_.push_back(
       joinable_library_thread([self = shared_from_this(), body = std::move(body)] { body(); }));
 }
 
-/// A thread that gathers and computes. It has room for a part of a batch before it starts: however short
-/// memory is later, it can take what waits.
+/// A thread that gathers and computes. It allocates room for one part of a batch before it starts, so that
+/// it can take waiting requests even if no memory is left later.
 void Service::start_server() {
   const auto batch = std::make_shared<Batch>();
   batch->parts.reserve(1);
@@ -38,7 +38,7 @@ void Service::start_server() {
   ++servers_;
 }
 
-/// Have a thread take what waits, unless one is about to or as many batches as may are being computed.
+/// Makes a thread take the waiting requests, unless one already will, or no further batch may be computed.
 void Service::call_gatherer(Lock& lock) noexcept {
   if (gathering_ || !may_begin_any(lock)) return;
   if (idle_ == 0) {
@@ -131,8 +131,8 @@ Service::Channel* Service::due_channel(Lock& lock, Clock::time_point now, Clock:
   return due;
 }
 
-/// When the next batch of a channel begins, in which requests wait: once as many wait as are wanted, or its
-/// first one has been held back for the deadline.
+/// When the next batch of a channel with waiting requests begins: at once if as many wait as are wanted,
+/// else when the first one has waited for the deadline.
 Clock::time_point Service::begin_of(Channel& channel, Clock::time_point now) const {
   const Clock::time_point accepted = channel.queue.front()->accepted;
   const bool enough = channel.waiting >= std::min(channel.pace.wanted(now), limits_.max_batch);
@@ -188,7 +188,7 @@ void Service::compute(Batch& batch, BatchArrays& arrays) noexcept {
   std::size_t item = 0;
   batch.failed = 0;
   for (Part& part : batch.parts) {
-    // Before the answers, after which their caller may submit the next request.
+    // Counted before the answers are given, because their callers may then submit the next requests.
     batch.channel->unanswered -= part.end - part.begin;
     for (std::size_t i = part.begin; i < part.end; ++i, ++item) {
       const mm_answer answer = answer_of(arrays, item, status, message.c_str());
@@ -196,8 +196,8 @@ void Service::compute(Batch& batch, BatchArrays& arrays) noexcept {
       part.of->answer(i, answer);
     }
     part.of->answered(part.end - part.begin);
-    // A request that nobody else holds wipes its operands and its result now, not when this thread takes its
-    // next batch, which may be never.
+    // Releases the requests now, so that their operands and results are zeroed. This thread's next batch,
+    // which would replace them, may never come.
     part.accepted = part.of->accepted;
     part.of.reset();
   }
