@@ -15,9 +15,9 @@ namespace manymod::ecc {
 
 class Plan;
 
-/// A call whose arguments are checked; only single items can still be invalid. What the checks read is
-/// copied, as the caller's arrays may change meanwhile: use `curves` and `inputs`, not their pointers in
-/// `call`.
+/// A call whose arguments have been checked: only single items can still be invalid. What the checks read is
+/// copied, because the caller may change the arrays during the call: use `curves` and `inputs`, not the
+/// pointers in `call`.
 struct CheckedCall {
   /// @throws StatusError for a malformed call
   CheckedCall(const Plan& plan, const mm_ecc_call& given);
@@ -32,9 +32,9 @@ struct CheckedCall {
  private:
   std::optional<SecretBytes> shared_secret_;
 
-  /// Has `inputs` refer to a copy of the private key, if all items share one. Its public key is computed once
-  /// a call: if a block of items then read another private key from the caller's memory, it would hash the
-  /// public key of the first one, and such a signature may reveal the other.
+  /// Makes `inputs` refer to a copy of the private key if all items share one. The public key is computed
+  /// only once for the call. If the caller's memory changed during the call, a block of items could sign
+  /// with the new private key and hash the old public key, and such a signature may reveal the new key.
   void copy_shared_secret();
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole schemes that an engine computes where its points are: on a GPU, hashes and inverses modulo the order
-// beside them, so that only operands and signatures are copied.
+// Schemes that an engine computes as a whole on its device. A GPU then computes hashes and inverses modulo
+// the order besides the points, so that only operands and signatures are copied.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ namespace manymod::ecc {
 struct EcdsaSigning {
   NumberRows secret;  ///< 0 < d < n
   NumberRows digest;  ///< the leftmost bits of the digest, as many as n has
-  /// 0 < k < n; data null: those of RFC 6979, with the hash that is as long as n, or SHA-512 for P-521
+  /// 0 < k < n; data null: derived by RFC 6979, with the hash that is as long as n, or SHA-512 for P-521
   NumberRows nonce;
   bool low_s = false;
   Limb* r = nullptr;                 ///< curve.limbs() limbs an item
   Limb* s = nullptr;                 ///< the same
   std::uint8_t* recovery = nullptr;  ///< bit 0: y is odd; bit 1: x >= n
-  /// 1; or 0 where the nonce cannot be used (RFC 6979: the first candidate): r and s are undefined.
+  /// 1, or 0 if the nonce cannot be used (with RFC 6979: the first candidate); r and s are then undefined.
   std::uint8_t* done = nullptr;
 };
 
@@ -38,37 +38,38 @@ struct EcdsaVerification {
 /// What a call on byte strings computes.
 enum class RowOperation : std::uint8_t { public_key, exchange, sign, verify, recover, add, sum };
 
-/// A call from byte strings to byte strings, as the C ABI has them (manymod/ecc.h), all of the lengths that
-/// the curve's have. A member is used where the operation has such an operand.
+/// A call on rows: the operands and results of each item are byte strings as in the C ABI (manymod/ecc.h),
+/// and those of each kind have one length, that of the curve. The operation decides which members are used.
 struct RowCall {
   static constexpr std::size_t kMostMessage = 256, kMostPrefix = 512;
 
   RowOperation operation = RowOperation::public_key;
-  ByteRows secret;  ///< private keys; of sums scalars, any numbers
-  /// Public keys, those of SEC 1 uncompressed or compressed; of recovery the compressed points of nonces.
+  ByteRows secret;  ///< private keys; for sums: scalars, of any value
+  /// Public keys; in SEC 1 all are uncompressed, or all are compressed. For recovery: the nonces' points k
+  /// G, compressed.
   ByteRows point;
-  ByteRows second;  ///< of additions the other points, likewise
+  ByteRows second;  ///< additions: the second points, encoded likewise
   /// ECDSA: the leftmost bytes of digests, no more than a scalar has. EdDSA, BIP 340 and SM2: messages of at
   /// most kMostMessage bytes.
   ByteRows message;
-  const std::uint32_t* message_sizes = nullptr;  ///< bytes that are used of each message; null: all
+  const std::uint32_t* message_sizes = nullptr;  ///< bytes of each message; null: message.size
   ByteRows signature;                            ///< r and s, or R and S
-  ByteRows nonce;                                ///< where they are not derived
-  bool derives_nonces = true;                    ///< by RFC 6979, as EcdsaSigning::nonce; of EdDSA always
+  ByteRows nonce;                                ///< unless they are derived
+  bool derives_nonces = true;                    ///< by RFC 6979, as EcdsaSigning::nonce; always for EdDSA
   /// ECDSA and SM2: 32 random bytes for hedged nonces, or none. BIP 340: the 32 auxiliary ones.
   ByteRows extra;
-  mm_ecc_scheme scheme = MM_ECC_DEFAULT;  ///< of signatures
-  bool prehashed = false;                 ///< of SM2: messages are digests of 32 bytes
+  mm_ecc_scheme scheme = MM_ECC_DEFAULT;  ///< the scheme of signatures
+  bool prehashed = false;                 ///< SM2: messages are digests of 32 bytes
   /// SM2 unless prehashed: what is hashed before the public key, one string for all items.
   ByteRows prefix;
-  bool cofactored = false;  ///< verification of EdDSA by ZIP 215, else by RFC 8032
+  bool cofactored = false;  ///< EdDSA is verified by ZIP 215, else by RFC 8032
   bool low_s = false;
-  bool check = false;                                      ///< signatures are checked before they leave
-  bool recoverable = false;                                ///< a recovery id behind r and s
-  mm_ecc_point_format point_format = MM_ECC_UNCOMPRESSED;  ///< of public keys that are written
+  bool check = false;                                      ///< verify signatures before they are returned
+  bool recoverable = false;                                ///< append a recovery id to r and s
+  mm_ecc_point_format point_format = MM_ECC_UNCOMPRESSED;  ///< of resulting points
   std::uint8_t* result = nullptr;                          ///< result_size bytes of item i at i result_stride
   std::size_t result_stride = 0, result_size = 0;
-  std::uint8_t* ok = nullptr;  ///< verdicts
+  std::uint8_t* ok = nullptr;  ///< verdicts of verifications
   /// The only result of a sum: scalar times point, added up over the items that were done.
   PointResults sum;
   /// On input: 1 for the items to compute, else 0. On output: 1 for items computed from valid operands; all

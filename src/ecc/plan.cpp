@@ -51,11 +51,11 @@ const Variant* choose(const Curve& curve, const Variant* forced, Backend backend
 
 // The more terms a sum has, the fewer additions each takes.
 constexpr std::size_t kGranulesOfSum = 4;
-// A thread's part of a chunk that is not worth sharing: threads have to wake, and kernels of shorter chunks
-// use the GPU worse.
+// If a thread's own part of a chunk takes less than this, chunks are not made shorter to give other threads
+// a share: waking threads takes time, and the GPU is used less well by short chunks.
 constexpr double kShortPartNs = 2e6;
 
-// A thread's own part of an item that takes item_ns with the operation on a GPU.
+// The part of item_ns that is the thread's own work: item_ns without the time of the operation on a GPU.
 double thread_ns(const PointEngine& engine, PointOperation operation, double item_ns) {
   return std::max(item_ns - engine.item_ns(operation), 0.0);
 }
@@ -100,7 +100,7 @@ CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* devic
   }
   std::vector<unsigned> gpus;
   Backend gpu_backend = Backend::cuda;  // a device option names the GPUs of one backend
-  // OpenCL devices compute curves only where they, or their variant, are named.
+  // OpenCL devices compute on curves only if the options name the device or its variant.
   for (const Device* place : devices_named(name, devices_for(name == "auto" ? "cuda" : name))) {
     if (!place->obstacle.empty()) continue;
     if (place->backend != Backend::cpu) {
@@ -115,7 +115,7 @@ CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* devic
     try {
       gpu_ = on_gpus->make(*curve_, gpus);
     } catch (const StatusError& error) {
-      // The processor may do without GPUs that lack memory, for instance.
+      // If a GPU cannot be used, for instance for lack of memory, the processor computes alone.
       if (error.failure() == FailureClass::call || !cpu_) throw;
     }
   }

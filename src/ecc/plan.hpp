@@ -37,14 +37,16 @@ class CurveEngines {
   std::unique_ptr<const PointEngine> gpu_;  ///< may be null
 };
 
-/// When `items` items are expected to be ready on `threads` threads, where one takes item_ns on one of them.
+/// The nanoseconds after which `threads` threads are expected to have computed `items` items, each of which
+/// takes item_ns on one thread.
 double expected_cpu_ns(const PointEngine& engine, double item_ns, std::size_t items, unsigned threads);
-/// Items that a thread hands to the engine's GPUs at a time, arguments as below: its granularity, of sums
-/// some times as many. Fewer, so that each thread has a share of the items, where a thread's own part of such
-/// a chunk takes longer than the GPUs do for all items.
+/// The number of items that a thread gives to the engine's GPUs at a time; arguments as below. Usually it is
+/// the engine's granularity, for sums a multiple of it. If the threads' own part of such a chunk would take
+/// longer than the GPUs take for all items, it is smaller, so that every thread gets a share of the items.
 std::size_t gpu_granule(const PointEngine& engine, PointOperation operation, double item_ns,
                         std::size_t items, unsigned threads);
-/// The same on the engine's GPUs, where item_ns contains the operation on one GPU, which all threads share.
+/// The same on the engine's GPUs. item_ns includes the time that the operation takes on one GPU, which all
+/// threads share.
 double expected_gpu_ns(const PointEngine& engine, PointOperation operation, double item_ns, std::size_t items,
                        unsigned threads);
 

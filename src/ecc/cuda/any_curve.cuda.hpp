@@ -269,8 +269,9 @@ MM_DEVICE void normalise_any(const AffineJob& job, std::uint32_t thread) {
     if (job.y.words != nullptr || job.entries != nullptr) leave(1, job.y);
     if (job.infinity != nullptr) job.infinity[item] = static_cast<std::uint8_t>(infinite & 1);
   };
-  // Calls get the address of f, in whose memory the check of secrets would lose what branches of the
-  // inversion depend on.
+  // A second field, used for the inversion alone: functions that are called get the address of f, and the
+  // check of secrets (tests/cmake/check_device_secrets.py) could not follow through its memory what the
+  // inversion's branches depend on.
   const typename C::Inline inverter = any_field<C>(job.curve);
   invert_chain(f, inverter, Chain{thread, job.threads, job.count}, job.scratch, count, load_z, use);
 }
@@ -291,7 +292,8 @@ MM_DEVICE void compare_x_any(const VerifyCompareJob& job, std::uint32_t item) {
   if (!same || f.is_zero(z) != 0 || !on_curve) job.valid[item] = 0;
 }
 
-/// As decode_compressed. Where p is not 3 modulo 4, what is found is no root: the item is not good.
+/// As decode_compressed. If p is not 3 modulo 4, the power that is computed is no square root, and the item
+/// is not good.
 template <class C>
 MM_DEVICE void decode_compressed_any(const DecodeJob& job, std::uint32_t item) {
   using Element = typename C::Element;

@@ -25,10 +25,11 @@ struct AnyWeierstrass {
   using Inline =
       field::DeviceField<kFieldBits, 1, std::conditional_t<(kWords < 16), field::Row32, field::Row32Called>,
                          SingleThread>;
-  // The check of secrets would lose the address of a field's working memory in a call.
+  // tests/cmake/check_device_secrets.py could not follow the address of a field's working memory through a
+  // call.
   static_assert(Inline::kSharedWords == 0);
   using Field = CalledScalars<Inline>;
-  /// The field for code that takes a small part of the time.
+  /// The field for code that takes a small part of the time: compact rather than fast.
   using RareField = std::conditional_t<(kWords > 8), Field, Inline>;
   using Element = typename Field::Element;
   using Point = ProjectivePoint<Field>;
@@ -46,7 +47,7 @@ struct AnyWeierstrass {
   static constexpr unsigned kOrderWords = kWords;
   static constexpr unsigned kScalarBytes = 4 * kWords;
   static constexpr unsigned kNonceRounds = 16;
-  /// How many bits kScalarBytes bytes have above the length of n.
+  /// By how many bits kScalarBytes bytes are longer than n.
   MM_DEVICE static unsigned surplus_bits(const CurveNumbers& curve) {
     return 8 * kScalarBytes - curve.order_bits;
   }
@@ -91,8 +92,9 @@ struct AnyNumbers {
   }
 };
 
-/// The points of one curve. What branches depend on is not in AnyNumbers, whose address calls get: the check
-/// of secrets would not know it from what they write.
+/// The points of one curve. Numbers that branches depend on are members of this class and not of AnyNumbers:
+/// functions that are called get the address of AnyNumbers, and tests/cmake/check_device_secrets.py could
+/// not tell these numbers from secrets that the functions may have written there.
 template <class C>
 class AnyGroup {
  public:

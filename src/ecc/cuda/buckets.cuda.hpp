@@ -2,10 +2,10 @@
 // Sums of many multiples by buckets (Pippenger 1976), for public scalars: which points are added to which.
 // The same for all curves; sums.cuda.hpp has the additions.
 //
-// The terms of a bucket are added by pieces of a bounded number, each by one thread, and their sums likewise
-// until one is left. So a sum whose scalars are all the same takes about as long as one of random scalars.
-// Places of references and of pieces are taken from counters: their order depends on the schedule of threads,
-// the sum does not.
+// The terms of a bucket are cut into pieces of a bounded number of terms, which one thread each adds up, and
+// the sums of the pieces are added in the same way until one is left. So a sum whose scalars are all the
+// same takes about as long as one of random scalars. References and pieces get their indices from atomic
+// counters: the order depends on how threads are scheduled, the sum does not.
 #pragma once
 
 #include <cstdint>

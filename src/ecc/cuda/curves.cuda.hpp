@@ -15,8 +15,8 @@
 
 namespace manymod::ecc::cuda {
 
-/// A field whose products are calls: for code that runs rarely, and for the widest fields, of which a formula
-/// with all of its products would not fit into the instruction cache.
+/// A field whose products are called instead of inlined: for code that runs rarely, and for the widest
+/// fields, where the instruction cache could not hold a formula with all of its products.
 template <class Prime>
 class CalledField : public field::SpecialField<Prime> {
   using Base = field::SpecialField<Prime>;
@@ -111,15 +111,17 @@ struct Weierstrass {
   using RareField = CalledField<Prime>;
   static constexpr bool kHotInline = Prime::kWords <= 8;
   static constexpr bool kCallsProducts = Prime::kWords > 12;
-  // In loops with a doubling that calls its products, nvcc 13.0 stores the doubling's alpha over X, which the
-  // next product reads. In a function of its own the doubling is right.
+  // nvcc 13.0 miscompiles a doubling that is inlined into a loop while its products are called: it stores
+  // alpha over X, which the next product reads. A doubling that is a function of its own is compiled
+  // correctly.
   static_assert(!(kHotInline && kCallsProducts), "products may be calls only in formulas that are called");
   using Field = std::conditional_t<kCallsProducts, RareField, field::SpecialField<Prime>>;
   using Element = typename Field::Element;
   using Point = jacobian::Point<Field>;
   using Affine = jacobian::AffinePoint<Field>;
   using InlineScalars = field::DeviceField<kBits, 1, field::Row32, SingleThread>;
-  // A field with working memory keeps its address, which the check of secrets would lose in a call.
+  // tests/cmake/check_device_secrets.py could not follow the address of a field's working memory through a
+  // call.
   static constexpr bool kCallsScalars = Prime::kWords > 8 && InlineScalars::kSharedWords == 0;
   using Scalars = std::conditional_t<kCallsScalars, CalledScalars<InlineScalars>, InlineScalars>;
   static constexpr jacobian::CoefficientA kA = kCoefficientA;
@@ -131,7 +133,7 @@ struct Weierstrass {
   static constexpr unsigned kScalarBytes = (kBits + 7) / 8;
   static constexpr unsigned kNonceRounds = 1;  ///< candidates of RFC 6979: 2^bits - n is small
 
-  /// Bits of kScalarBytes bytes that n does not have.
+  /// By how many bits kScalarBytes bytes are longer than n.
   MM_DEVICE static constexpr unsigned surplus_bits(const CurveNumbers& /*curve*/) {
     return 8 * kScalarBytes - kBits;
   }

@@ -31,13 +31,14 @@ MM_DEVICE OddDigit odd_digit(std::uint32_t b, unsigned window) {
   return {(b ^ negative) & ((1u << (window - 1)) - 1), negative};
 }
 
-/// The bits of a digit: a constant, so that the distances of shifts are.
+/// The bits of a digit, as a constant, so that shift distances are constants, too.
 template <unsigned kWidth>
 struct FixedWindow {
   static constexpr unsigned kMost = kWidth;
   MM_DEVICE constexpr operator unsigned() const { return kWidth; }
 };
-/// The bits of a digit: public, a divisor of kMost, so that the digits are not longer together.
+/// The bits of a digit, which are public: a divisor of kMostWidth, so that all digits together are not
+/// longer than with kMostWidth.
 template <unsigned kMostWidth>
 struct WindowUpTo {
   static constexpr unsigned kMost = kMostWidth;
@@ -45,12 +46,12 @@ struct WindowUpTo {
   MM_DEVICE constexpr operator unsigned() const { return width; }
 };
 
-/// The bits of a scalar: a constant.
+/// The bits of a scalar, as a constant.
 template <unsigned kLength>
 struct FixedLength {
   MM_DEVICE constexpr operator unsigned() const { return kLength; }
 };
-/// The bits of a scalar: public, at most those of the scalars that digits are made for.
+/// The bits of a scalar, which are public, at most kBits of OddDigits.
 struct ScalarLength {
   unsigned bits;
   MM_DEVICE constexpr operator unsigned() const { return bits; }
@@ -99,7 +100,8 @@ class OddDigits {
     return digit;
   }
 
-  /// Before next_down, of scalars whose length is a constant: the highest digit to the highest bits.
+  /// To be called before next_down() if the scalar's length is a constant: moves the highest digit to the
+  /// highest bits.
   MM_DEVICE void align_down() { shift_up(32 * kWords - total()); }
   /// The digits from the highest down.
   MM_DEVICE OddDigit next_down() {

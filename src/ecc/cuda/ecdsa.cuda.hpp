@@ -93,7 +93,7 @@ struct NonceState {
     before.set_digest(0, value);
     value = Hmac<Hash>(key).code(before);
   }
-  /// K = HMAC(K, V || 0), V = HMAC(K, V): after a candidate that is none.
+  /// After a rejected candidate: K = HMAC(K, V || 0), V = HMAC(K, V).
   MM_DEVICE void reject() {
     ShaMessage<Hash, kDigest + 1> before;
     before.set_digest(0, value);
@@ -102,10 +102,11 @@ struct NonceState {
   }
 };
 
-/// The first of C::kNonceRounds candidates of RFC 6979, section 3.2, that is in [1, n). How many are rejected
-/// is public: it says nothing about the others. That none is right has a probability of 2^-32 for P-256, and
-/// at most 2^-16 for any curve: it is left to the caller. kExtra: bytes of section 3.6, 0 or
-/// NonceJob::kExtraBytes. On input: item < job.count, digests are below 2 n.
+/// The nonce of RFC 6979, section 3.2: the first candidate in [1, n), of which C::kNonceRounds are tried.
+/// The number of rejected candidates is public, as it tells nothing about the accepted one. If none is
+/// accepted, `found` is cleared, and the caller computes the item elsewhere; the probability is 2^-32 for
+/// P-256, and at most 2^-16 for any curve. kExtra: bytes of additional input (section 3.6), 0 or
+/// NonceJob::kExtraBytes. On input: item < job.count, digests below 2 n.
 template <class C, class Hash, unsigned kExtra = 0>
 MM_DEVICE void derive_nonce(const NonceJob& job, std::uint32_t item) {
   constexpr unsigned kSize = C::kScalarBytes, kDigest = Hash::kDigestBytes;
@@ -234,8 +235,8 @@ MM_DEVICE void sign(const SignJob& job, std::uint32_t thread) {
   invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, job.count, load_nonce, use);
 }
 
-/// What the equations of verification multiply the generator by, for the public key d G. Constant-time. On
-/// input: item < job.count.
+/// For the public key d G, the point u G + v (d G) of a verification is k G with this k = u + v d, or u - v
+/// d (CombineJob). Constant-time. On input: item < job.count.
 template <class C>
 MM_DEVICE void combine_scalars(const CombineJob& job, std::uint32_t item) {
   using Scalars = typename C::Scalars;
@@ -300,7 +301,8 @@ MM_DEVICE bool is_x_modulo_order(const VerifyCompareJob& job, std::uint32_t item
     f.from_limbs(term, row_words<C::kWords>(candidate));
     f.mul(term, term, z);
     same |= f.equal(term, x) != 0 && below(candidate);
-    // r + n: a carry out of the words leaves a number that is below r, and not to be compared.
+    // r + n. If there is a carry out of the highest word, the words hold a number below r, which must not be
+    // compared.
     candidate[0] = manymod::cuda::add_cc(candidate[0], job.curve.order[0]);
     MM_UNROLL
     for (unsigned j = 1; j < C::kWords; ++j) {

@@ -124,8 +124,8 @@ MM_DEVICE bool root_of_quotient(const F& f, typename F::Element& x, const typena
   return (of_u | of_minus_u) != 0;
 }
 
-/// The opposite of a point, of which y < p and x = 0 has no sign, unless any encoding is one. Public. On
-/// input: item < job.count, strings of 32 bytes.
+/// The opposite of the point that a string encodes. Unless job.any_encoding is set, y < p is required, and x
+/// = 0 must not have a sign. Public. On input: item < job.count, strings of 32 bytes.
 template <class C>
 MM_DEVICE void decode_opposite(const DecodeJob& job, std::uint32_t item) {
   using Field = typename C::Field;

@@ -45,8 +45,9 @@ struct ConstColumn {
   MM_DEVICE std::uint32_t operator[](unsigned j) const { return words[j * count + item]; }
 };
 
-/// The item of a thread again, which is its number. Kept over loops it would be spilled to local memory,
-/// beside secrets and where the check of secrets (tests/cmake/check_device_secrets.py) loses it.
+/// Computes the thread's item again instead of keeping it in a register over a loop. The compiler would
+/// spill it to local memory, among secrets, where tests/cmake/check_device_secrets.py could not tell it from
+/// them.
 MM_DEVICE std::uint32_t own_item(std::uint32_t item) {
 #if defined(__CUDA_ARCH__)
   std::uint32_t block, threads, thread;

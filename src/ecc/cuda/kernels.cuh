@@ -13,7 +13,8 @@ __device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * b
 
 }  // namespace manymod::ecc::cuda
 
-// Blocks of kPointBlock threads: kBlocks of them are to fit on a multiprocessor at the same time.
+// Blocks of kPointBlock threads, of which a multiprocessor is to hold at least kBlocks at a time (this
+// bounds the registers of a thread).
 #define MM_POINT_KERNEL(name, kBlocks, Job, call)                                        \
   extern "C" __global__ void __launch_bounds__(manymod::ecc::cuda::kPointBlock, kBlocks) \
       name(const __grid_constant__ manymod::ecc::cuda::Job job) {                        \
@@ -30,7 +31,8 @@ __device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * b
     if (thread < job.threads) call;                                             \
   }
 
-// Whole warps compute, also those with surplus threads.
+// All threads of a warp compute together; those beyond the last item compute an item again and do not store
+// it.
 #define MM_BASE_KERNEL(name, kBlocks, function)                                          \
   extern "C" __global__ void __launch_bounds__(manymod::ecc::cuda::kPointBlock, kBlocks) \
       ecc_##name##_base(const __grid_constant__ manymod::ecc::cuda::PointJob job) {      \

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalar multiplications, by one thread for each item.
 //
-// Exceptional cases. Sums of windows of odd digits (digits.cuda.hpp) meet none before the last addition: a
-// partial sum |S| < 2^(w i) and the next term |d| 2^(w i) >= 2^(w i), or 2^w |S| > |d| from the top down, are
-// different integers below n together. The last addition may add equal points, for one scalar of each curve,
-// or opposite ones, for k = 0 as n: it is complete. Sums of a multiple of a point and of the generator may
-// meet every case in each addition.
+// Exceptional cases of additions (equal and opposite points, infinity). Sums over windows of odd digits
+// (digits.cuda.hpp) meet none before the last addition. From the lowest window up, the partial sum has a
+// factor |S| < 2^(w i) and the next term one of |d| 2^(w i) >= 2^(w i); from the highest down, 2^w |S| >
+// |d|. The two factors differ, and the sum of their absolute values is below n, so that the points are
+// neither equal nor opposite. In the last addition the points may be equal, for one scalar of each curve, or
+// opposite, for k = 0, which is computed as n: so it is complete. In a sum of multiples of a point and of
+// the generator every addition may be exceptional.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +24,8 @@
 
 namespace manymod::ecc::cuda {
 
-/// Functions that are called, not inlined: those of the loops for wide fields, and rare ones, which call
-/// their products in turn.
+/// Functions that are called instead of inlined: in loops those for wide fields, and all that run rarely,
+/// whose products are called as well.
 template <class C>
 struct Calls {
   using Rare = typename C::RareField;

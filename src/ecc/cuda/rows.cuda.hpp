@@ -105,7 +105,8 @@ MM_DEVICE void write_strings(const WriteJob& job, std::uint32_t thread) {
     MM_UNROLL
     for (unsigned j = 0; j < WriteJob::kMostFields; ++j) {
       const FieldOut& field = job.fields[j];
-      // Before the end of a field, in_field wraps below 0, and is in none of the later ones.
+      // For a byte of an earlier field, in_field has wrapped around to a large number, so that no later
+      // field matches.
       if (in_field < field.size) byte |= field_byte(field, item, in_field);
       in_field -= field.size;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of points by one thread for each sum. Public; every exceptional case is right.
+// Sums of points by one thread for each sum, for public points. All exceptional cases are handled.
 //
 // A template argument `Sums` is the group of one curve: Point, set_neutral(r), add_affine(r, x, y, negative)
 // for coordinates in rows and a mask, add(r, q) for a point q of which X, Y and Z were loaded, and field().

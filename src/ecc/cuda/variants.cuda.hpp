@@ -20,14 +20,14 @@ Variant variant();
 /// Primes of that many bits and more have kernels: on shorter ones processors are as fast.
 inline constexpr std::size_t kMinFieldBits = 64;
 
-/// Null for curves without kernels. Weierstrass curves without their own have those for any curve of the
-/// least width of any_curve.cuda.hpp that fits, if their order is odd and that of the generator has more than
-/// one window of bits.
+/// The kernels for a curve; null if there are none. A Weierstrass curve without kernels of its own uses
+/// those for any curve (any_curve.cuda.hpp) of the smallest width that fits, if its order is odd and the
+/// order of its generator is longer than one window.
 const device::CurveKernels* find_curve_kernels(const Curve& curve);
 
-/// The engine on CUDA. On input: the variant offers the curve; at least one device. The devices share the
-/// items of a call. `host` computes what they do not: single points, and items that all of them fail to.
-/// wide_window: see DeviceCurve.
+/// An engine on CUDA devices, which share the items of a call. On input: the variant offers the curve; at
+/// least one device. `host` computes what the kernels do not: single points, and items that all devices fail
+/// to compute. wide_window: see DeviceCurve.
 std::unique_ptr<const PointEngine> make_engine(const Curve& curve, std::span<gpu::Device* const> devices,
                                                std::unique_ptr<const PointEngine> host,
                                                unsigned wide_window = device::kWideWindow);

@@ -14,7 +14,7 @@ namespace manymod::ecc::device {
 /// Terms that a thread adds up: buckets of more are cut into pieces.
 inline constexpr unsigned kMostTerms = 32;
 
-/// The terms of a chunk: affine points, of which those are added that are good.
+/// The terms of a chunk: multiples of affine points. Only the good ones are added.
 struct BucketTerms {
   Rows scalar, x, y;
   std::uint32_t scalar_words = 0;
@@ -24,13 +24,13 @@ struct BucketTerms {
 
 class BucketQueue {
  public:
-  /// Adds what sums of at most so many terms take of a chunk to what their operands take.
+  /// Adds the memory that the sums of at most `terms` terms need in a chunk to that of their operands.
   static void add_bytes(ItemBytes& bytes, const Curve& curve, const CurveKernels& kernels,
                         const BucketShape& shape, std::size_t terms);
 
   BucketQueue(const Queue& queue, Chunk& chunk, const BucketShape& shape);
 
-  /// Enqueues the work for `to`, which must stay until the chunk is done.
+  /// Enqueues the computation of `to`, which must outlive the chunk's work.
   void add_up(const BucketTerms& terms, PowerSums& to);
 
  private:
@@ -39,7 +39,7 @@ class BucketQueue {
     std::size_t pieces, references, groups;
     Room(const BucketShape& shape, std::size_t terms);
   };
-  /// What is to be added up: groups of points in columns, or of references to them.
+  /// One stage of the additions: groups of points in columns, or of references to points, to be added up.
   struct Stage {
     Groups groups;
     std::uint32_t count = 0;   ///< groups
@@ -56,7 +56,8 @@ class BucketQueue {
   std::uint32_t used_counters_ = 0;
   std::uint32_t* references_;
   Groups elements_;
-  /// Groups and points of one stage, and of the next. side_: of the next groups.
+  /// The groups and points of the present stage and of the next one, in turn. side_: the index of the next
+  /// groups.
   Groups sides_[2];
   std::uint32_t* points_[2];
   unsigned side_ = 0;

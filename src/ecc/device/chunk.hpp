@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items of a call on their way through a GPU: memory, a stream, and copies to and from the host.
+// A chunk: some consecutive items of a call that one GPU computes, with the memory and the stream for them
+// and the copies to and from the host.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +19,23 @@
 
 namespace manymod::ecc::device {
 
-/// Bytes that operands and results of an item take.
+/// The bytes of memory that a chunk needs for its operands, results and intermediate values.
 struct ItemBytes {
   std::size_t device = 0;
   std::size_t pinned = 0;
-  std::size_t chunk_device = 0, chunk_pinned = 0;  ///< of a chunk, whatever the number of its items
+  std::size_t chunk_device = 0, chunk_pinned = 0;  ///< for a chunk in addition, whatever its length
 };
 
-/// What of a chunk's numbers is secret, and zeroed as soon as it is not needed any more.
+/// Which numbers of a chunk are secret, and zeroed as soon as they are not needed any more.
 enum class Secrecy : std::uint8_t {
   none,
-  operands,  ///< and all that is computed of them but for the results
+  operands,  ///< and what is computed from them, except the results
   all,
 };
 
-/// The memory of one chunk after the other, and the stream in which it is worked on. For use by one thread at
-/// a time. Operands and results of a chunk are laid out from the beginning: call begin() first.
+/// Memory and a stream for one chunk at a time; used again for later chunks. For use by one thread at a
+/// time. begin() starts a new chunk: the arrays that the following calls return lie one after the other from
+/// the beginning of the memory.
 class Chunk {
  public:
   explicit Chunk(gpu::Device& device)
@@ -44,8 +46,8 @@ class Chunk {
   /// The number of its first item in the call.
   [[nodiscard]] std::size_t first() const { return first_; }
 
-  /// Room for `count` items of the call, from item `first` on, with so many bytes each in device memory and
-  /// in pinned memory. @throws gpu::DeviceError
+  /// Starts a chunk of `count` items of the call, from item `first` on, with memory as `bytes` says. @throws
+  /// gpu::DeviceError
   void begin(std::size_t first, std::uint32_t count, const ItemBytes& bytes);
 
   /// Enqueues the copy of numbers of `limbs` limbs.

@@ -17,55 +17,59 @@
 
 namespace manymod::ecc::device {
 
-/// What the host knows of a curve that has kernels, or of curves of one width, for which some are.
+/// The properties of a set of kernels, which the host needs to know. Kernels are compiled either for one
+/// curve, or for all curves over fields of at most one width.
 struct CurveKernels {
-  CurveId id;                  ///< custom: for any curve
-  std::string name;            ///< in the names of its kernels
-  unsigned words;              ///< of an element of the field
-  unsigned entry_elements;     ///< of an entry of a wide table: 0 where u G + v P needs none
-  unsigned row_words;          ///< of a coordinate or scalar in memory; of kernels for any curve, at most
-  unsigned scalar_words;       ///< of an element of the field of scalars
-  unsigned scalar_radix_bits;  ///< R = 2^this
-  bool has_nonces;             ///< RFC 6979 with the hash of the curve's length: see derives_nonces
-  std::vector<std::uint32_t> (*base_table)(const Curve& curve);  ///< not called for ladders
-  unsigned field_radix_bits = 0;                                 ///< of kernels for any curve: R = 2^this
-  bool points_only = false;                                      ///< without whole schemes
-  std::string source = {}, definitions = {};                     ///< as in gpu::KernelId
-  std::string bucket_source = {};                                ///< likewise, of bucket_kernel()
+  CurveId id;                  ///< the curve of the kernels; custom: they are for any curve
+  std::string name;            ///< the part of the kernels' names that tells the curve or the width
+  unsigned words;              ///< 32-bit words of an element of the field of coordinates
+  unsigned entry_elements;     ///< elements of an entry of the wide table; 0: u G + v P needs no such table
+  unsigned row_words;          ///< words of a coordinate or scalar in memory; for any curve: at most so many
+  unsigned scalar_words;       ///< words of an element of the field of scalars
+  unsigned scalar_radix_bits;  ///< the Montgomery radix of scalars is 2^scalar_radix_bits
+  bool has_nonces;             ///< there are kernels of RFC 6979, with the hash that is as long as n
+  std::vector<std::uint32_t> (*base_table)(const Curve& curve);  ///< not called for Montgomery curves
+  unsigned field_radix_bits = 0;              ///< kernels for any curve: the radix of coordinates is 2^this
+  bool points_only = false;                   ///< there are no kernels of whole schemes
+  std::string source = {}, definitions = {};  ///< as in gpu::KernelId
+  std::string bucket_source = {};             ///< the same for bucket_kernel()
 
   /// For any curve, by complete formulas.
   [[nodiscard]] bool for_any_curve() const { return id == CurveId::custom; }
   /// The prefix of all kernel names.
   [[nodiscard]] std::string common_name() const { return "ecc_" + name; }
-  /// Sources take the part by a macro.
+  /// The kernel of one part, such as "multiply". OpenCL sources are compiled for one part at a time, which a
+  /// macro names.
   [[nodiscard]] gpu::KernelId kernel(const std::string& part) const;
   /// A kernel that sorts the terms of sums; the same for all curves.
   [[nodiscard]] gpu::KernelId bucket_kernel(const std::string& part) const;
 };
 
-/// Whether they compute whole schemes on the curve, besides points: those for any curve only where each
-/// multiple of a point by a scalar in [1, n) is finite, and where scalars and coordinates have as many words
-/// as elements.
+/// Whether the kernels compute whole schemes on the curve. Kernels for any curve do so only if no multiple
+/// of a point by a scalar in [1, n) is infinity, and if scalars and coordinates have as many words as
+/// elements.
 bool has_schemes(const CurveKernels& kernels, const Curve& curve);
-/// Whether they derive nonces on it: those for any curve only where a scalar fills its bytes.
+/// Whether the kernels derive nonces by RFC 6979 on the curve. Kernels for any curve do so only if the bytes
+/// of a scalar are exactly those of an element's words.
 bool derives_nonces(const CurveKernels& kernels, const Curve& curve);
 
-/// Whether they find the other coordinate of points on it: those for any curve only where p is 3 modulo 4.
+/// Whether the kernels find the second coordinate of points on the curve. Kernels for any curve do so only
+/// if p = 3 modulo 4.
 bool decodes(const CurveKernels& kernels, const Curve& curve);
 
-/// The threads for `count` items in chains: one each where there are few items, so that all multiprocessors
-/// work, then chains of up to kMaxChain. Of `launches` at the same time, each has its share of the
+/// The number of threads for `count` items. The items of a thread form a chain, which shares one inversion.
+/// If there are few items, each has a thread of its own, so that all multiprocessors work; if there are
+/// more, chains have up to kMaxChain items. `launches` kernels run at the same time and share the
 /// multiprocessors.
 inline constexpr std::uint32_t kMaxChain = 16;
 std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsigned launches = 1);
 
-/// Its functions enqueue work for the items of a job; a job's curve, table and threads are filled in here.
-/// Several threads may use one object at a time, each with a stream of its own.
+/// Its functions enqueue the kernel for the items of a job, whose members `curve`, `table` and `threads`
+/// they fill in. Several threads may use one object at the same time, each with a stream of its own.
 class DeviceCurve {
  public:
-  /// Computes the tables; that of multiply_two has windows of `wide_window` bits, a divisor of kWideWindow.
-  /// `streams`: in how many of them work is enqueued at the same time.
-  /// @throws gpu::DeviceError
+  /// Computes the tables. The one of multiply_two has windows of `wide_window` bits, a divisor of
+  /// kWideWindow. `streams`: the number of streams that are used at the same time. @throws gpu::DeviceError
   DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels,
               unsigned wide_window = kWideWindow, unsigned streams = 1);
 
@@ -80,7 +84,7 @@ class DeviceCurve {
   void ladder(const gpu::Stream& stream, PointJob job) const;
   void check(const gpu::Stream& stream, PointJob job) const;
   void affine(const gpu::Stream& stream, AffineJob job) const;
-  /// Hedged ones, if the job has extra bytes.
+  /// Nonces by RFC 6979, hedged with the job's extra bytes if it has any.
   void nonces(const gpu::Stream& stream, NonceJob job) const;
   void sign(const gpu::Stream& stream, SignJob job) const;
   void combine(const gpu::Stream& stream, CombineJob job) const;
@@ -103,7 +107,7 @@ class DeviceCurve {
   gpu::Device& device_;
   const CurveKernels& kernels_;
   unsigned wide_window_, streams_;
-  CurveNumbers given_;  ///< of kernels for any curve, without addresses
+  CurveNumbers given_;  ///< for any curve: the members of numbers() that are no addresses
   gpu::DeviceBuffer numbers_, base_table_, wide_table_;
 
   [[nodiscard]] const gpu::Kernel& kernel(const char* part) const;
@@ -113,7 +117,7 @@ class DeviceCurve {
   void launch_chains(const gpu::Stream& stream, const char* part, Job job) const;
   template <class Values>
   [[nodiscard]] gpu::DeviceBuffer upload(const gpu::Stream& stream, const Values& values) const;
-  /// What numbers() has, in its order. Those of any curve set given_.
+  /// The numbers that numbers() refers to, in its order. numbers_of_any() also sets given_.
   [[nodiscard]] std::vector<std::vector<Limb>> numbers_of(const Curve& curve) const;
   [[nodiscard]] std::vector<std::vector<Limb>> numbers_of_any(const Curve& curve);
   void make_wide_table(const gpu::Stream& stream, const Curve& curve);

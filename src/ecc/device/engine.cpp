@@ -27,13 +27,13 @@ GpuGroup group_of(Backend backend, std::span<gpu::Device* const> devices) {
   return GpuGroup(std::move(members));
 }
 
-/// Public keys and signatures are public, other results are not.
+/// Public keys and signatures are public results of secret operands; a shared secret is secret itself.
 Secrecy secrecy_of(const RowCall& call) {
   if (!call.is_secret()) return Secrecy::none;
   return call.operation == RowOperation::exchange ? Secrecy::all : Secrecy::operands;
 }
 
-/// What takes most of the time.
+/// The point operation that takes most of the time.
 PointOperation main_operation(RowOperation operation, const Curve& curve) {
   if (curve.form == MM_ECC_MONTGOMERY) return PointOperation::ladder;
   switch (operation) {
@@ -80,8 +80,8 @@ void GpuEngine::check_usable() const {
   std::rethrow_exception(first);
 }
 
-/// Sums of two points may be secret where the cofactor is not 1 (PointEngine::add): then they are the
-/// host's. Kernels of whole schemes add rows of points, which are public.
+/// On curves with a cofactor, sums of two points may be secret (PointEngine::add), so that the host computes
+/// them. Kernels of whole schemes add the points of public calls alone.
 bool GpuEngine::has_kernels(PointOperation operation) const {
   switch (operation) {
     case PointOperation::add:
@@ -140,7 +140,7 @@ void GpuEngine::lift(Limb* r, std::uint8_t* found, const NumberRows& given, cons
                      ItemRange items) const {
   if (!has_kernels(PointOperation::lift)) return host_->lift(r, found, given, odd, items);
   std::vector<Limb> parity(items.end);
-  // On Edwards curves kernels find the opposite of what is encoded.
+  // On Edwards curves the kernels return the opposite of the encoded point, so that the parity is inverted.
   const Limb flips = curve().form == MM_ECC_EDWARDS ? 1 : 0;
   for (std::size_t i = items.begin; i < items.end; ++i) parity[i] = odd[i] ^ flips;
   const auto start = [&](Chunk& chunk, const Turn& turn) {
@@ -191,7 +191,7 @@ void GpuEngine::run(const RowCall& call, ItemRange items, const StopToken& stop)
   std::fill(call.done + end, call.done + items.end, std::uint8_t{0});
 }
 
-// What is done with the items of a chunk.
+// Functions that enqueue the work for the items of a chunk.
 
 void GpuEngine::queue_multiples(Chunk& chunk, const DeviceCurve& on_device, Multiply compute, PointJob& job,
                                 const PointResults& r) const {
@@ -324,8 +324,8 @@ constexpr double kRootNs = 6, kCheckNs = 2;
 /// Nanoseconds of a sum of two points with both checks, and of one term of a sum of many.
 constexpr double kAddNs = 6, kTermNs = 15;
 
-/// Measured on an H100 for 256 bits; wider fields take about the cube of their length, or of that of kernels
-/// for any curve.
+/// Measured on an H100 for 256 bits. The time grows with about the cube of the field's length; for kernels
+/// for any curve, of the length that they are compiled for.
 double GpuEngine::item_ns(PointOperation operation) const {
   if (!computes(operation)) return host_->item_ns(operation);
   const std::size_t bits = kernels_.for_any_curve() ? 32 * std::size_t{kernels_.words} : curve().field_bits;

@@ -21,12 +21,12 @@ namespace manymod::ecc::device {
 /// (known_answers.hpp). Where that fails, or a kernel cannot be compiled, those of the same name
 /// (CurveKernels::common_name) are not used on the device any more.
 struct TestedKernels {
-  const gpu::Backend* backend;  ///< takes note of what is not used: disqualify
+  const gpu::Backend* backend;  ///< remembers which kernels are not used (Backend::disqualify)
   /// Why kernels of a name are not used; empty if they are.
   std::string (*obstacle)(unsigned device_index, const std::string& common_name);
 };
 
-/// Whose kernels an engine launches.
+/// The backend whose kernels an engine launches, and what is particular to it.
 struct EngineKind {
   const char* variant;
   Backend backend;
@@ -34,8 +34,8 @@ struct EngineKind {
   bool takes_secrets = true;
   /// Null: kernels are compiled with the library, and tested with it.
   const TestedKernels* tested = nullptr;
-  /// PointEngine::least_chunk as a part of its granularity. Measured on an H100: CUDA's kernels of chunks
-  /// this short run at the same time.
+  /// PointEngine::least_chunk is granularity() / granule_parts. Measured on an H100 with CUDA: kernels of
+  /// chunks as short as that run side by side.
   std::size_t granule_parts = 8;
 };
 
@@ -48,7 +48,8 @@ std::vector<gpu::Device*> open_devices(Backend backend, std::span<const unsigned
 /// The fastest engine of the processor.
 std::unique_ptr<const PointEngine> make_host(const Curve& curve);
 
-/// As below, with these kernels.
+/// An engine for the curve on `devices`, which share the items of a call. `host` computes what the kernels
+/// do not: single points, and items that all devices fail to compute. wide_window: see DeviceCurve.
 std::unique_ptr<const PointEngine> make_engine(const EngineKind& kind, const Curve& curve,
                                                std::span<gpu::Device* const> devices, CurveKernels kernels,
                                                std::unique_ptr<const PointEngine> host,

@@ -10,7 +10,7 @@
 namespace manymod::ecc::device {
 namespace {
 
-/// The kernel whose name stands for those of an operation.
+/// The name under which the test of an operation's kernels is recorded: that of its main kernel.
 const char* part_of(PointOperation operation) {
   switch (operation) {
     case PointOperation::multiply_base:
@@ -30,7 +30,8 @@ const char* part_of(PointOperation operation) {
   }
 }
 
-/// What is not used any more where a kernel of the operation fails: sums alone, or all kernels.
+/// The name of the kernels that are not used any more if one of this operation fails: those of sums alone,
+/// or all.
 std::string technique_of(const CurveKernels& kernels, PointOperation operation) {
   return kernels.common_name() + (is_addition(operation) ? "_sums" : "");
 }

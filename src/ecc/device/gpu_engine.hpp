@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The class of engine.hpp's engines. Its parts: engine.cpp, of sums engine_sums.cpp, of the test of kernels
-// engine_answers.cpp.
+// The class of the engines that engine.hpp makes. Its functions are defined in engine.cpp, those for sums in
+// engine_sums.cpp, and those that test kernels before their first use in engine_answers.cpp.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@
 
 namespace manymod::ecc::device {
 
-/// Sums of points, whose kernels fail independently of the others: the host adds points nearly as well.
+/// Whether the operation only adds points. If its kernels fail their test, the others stay in use, and the
+/// host, which is nearly as fast at this, adds points instead.
 constexpr bool is_addition(PointOperation operation) {
   return operation == PointOperation::add || operation == PointOperation::sum;
 }
@@ -76,22 +77,23 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   const EngineKind kind_;
   const CurveKernels kernels_;
   std::unique_ptr<const PointEngine> host_;
-  /// The same GPUs twice: kernels of sums may fail where all others work, and the other way round.
+  /// Two groups of the same GPUs, because the kernels of sums may fail on a GPU on which all others work,
+  /// and vice versa.
   GpuGroup group_, group_of_sums_;
   std::vector<std::unique_ptr<const Worker>> workers_;  ///< of the GPUs of the groups
 
   [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
-  /// Bits of a scalar that kernels read.
+  /// The bits of a scalar that the kernels of the ladder read.
   [[nodiscard]] unsigned ladder_bits() const { return static_cast<unsigned>(curve().field_bits); }
 
-  /// Whether there are kernels for the operation on this curve, right or wrong.
+  /// Whether there are kernels for the operation on this curve, even if they have failed their test.
   [[nodiscard]] bool has_kernels(PointOperation operation) const;
 
-  // What is done with the items of a chunk.
+  // Functions that enqueue the work for the items of a chunk.
 
   using Start = std::function<void(Chunk& chunk, const Turn& turn)>;
 
-  /// Which multiples of points a chunk is for.
+  /// The function of DeviceCurve that computes a chunk's multiples of points.
   using Multiply = void (DeviceCurve::*)(const gpu::Stream& stream, PointJob job) const;
   void queue_multiples(Chunk& chunk, const DeviceCurve& on_device, Multiply compute, PointJob& job,
                        const PointResults& r) const;
@@ -109,7 +111,8 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   [[nodiscard]] AffineRows results_in(Chunk& chunk, const PointResults& r) const;
   void upload_points(PointJob& job, Chunk& chunk, const PointRows& points) const;
 
-  // Sums of many multiples. Each chunk has one of its own, which the host makes of the sums of powers of two.
+  // Sums of many multiples. The GPU computes the PowerSums of each chunk, from which the host computes the
+  // chunk's sum.
 
   struct SumShape {
     std::size_t terms;  ///< of a chunk, at most
@@ -134,9 +137,9 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   [[nodiscard]] std::string find_wrong_ladder(std::size_t gpu) const;
   [[nodiscard]] std::string find_wrong_sum(std::size_t gpu) const;
 
-  /// Computes items on the GPU that would be ready first, and on the next one what it fails to. @return the
-  /// first item that was not computed: items.end; or where all GPUs failed or `stop` was requested, an
-  /// earlier one.
+  /// Computes items on the GPU that is expected to finish them first, and on the next one those that it
+  /// fails to compute. @return items.end, or the first item that was not computed if all GPUs failed or
+  /// `stop` was requested
   std::size_t run(PointOperation operation, ItemRange items, const ChunkedWork& work,
                   const StopToken& stop) const;
   std::size_t run(PointOperation operation, ItemRange items, bool secret, const StopToken& stop,

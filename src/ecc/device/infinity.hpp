@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Infinity among the operands of sums, which kernels take no notice of.
+// Sums with infinity among their operands, which the kernels do not recognise.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ inline constexpr unsigned kPointWindow = 4;
 /// Bits of a scalar in the ladder of X25519.
 inline constexpr unsigned kLadderBits = 255;
 
-/// Windows of that many bits for scalars below 2^bits.
+/// The number of windows of `window` bits that scalars below 2^bits have.
 MM_DEVICE constexpr unsigned window_count(unsigned bits, unsigned window) {
   return (bits + window - 1) / window;
 }
@@ -60,7 +60,8 @@ struct CurveNumbers {
 
   // For curves that no kernels are compiled for (any_curve.cuda.hpp):
   enum Row : unsigned { kPrime, kRadixSquared, kA, kB3, kB, kInverseExponent, kRows };
-  /// p, R^2 mod p, a, 3 b, b, p - 2, as long as elements; in place of b, (a - 2) / 4 of Montgomery curves.
+  /// The rows p, R^2 mod p, a, 3 b, b, p - 2, each as long as an element. Montgomery curves have (a - 2) / 4
+  /// in place of b.
   const std::uint32_t* rows = nullptr;
   std::uint32_t scalar_words = 0;  ///< in a row of a scalar, and of n
   std::uint32_t a_is_zero = 0;     ///< 1: a = 0
@@ -68,15 +69,16 @@ struct CurveNumbers {
   std::uint32_t order_bits = 0;    ///< of n
 };
 
-/// Jacobian points = scalar times the generator, or times a point, or a sum of both.
+/// Computes points in Jacobian coordinates: a multiple of the generator, a multiple of a point, or the sum
+/// of both.
 struct PointJob {
   CurveNumbers curve;
   std::uint32_t count = 0;
-  Rows scalar;                           ///< of the point, or of the generator where there is no point
-  Rows base_scalar;                      ///< of the generator, beside a point
+  Rows scalar;                           ///< the factor of the point; without a point, of the generator
+  Rows base_scalar;                      ///< sums: the factor of the generator
   Rows x, y;                             ///< the point
   const std::uint32_t* table = nullptr;  ///< multiples of the generator
-  unsigned window = 0;                   ///< bits of a window of `table`, beside a point
+  unsigned window = 0;                   ///< sums: bits of a window of `table`
   std::uint32_t* result = nullptr;       ///< columns X, Y, Z
   std::uint8_t* valid = nullptr;         ///< in and out: cleared for points that are not on the curve
 
@@ -87,27 +89,27 @@ struct PointJob {
 struct AffineJob {
   CurveNumbers curve;
   std::uint32_t count = 0;
-  std::uint32_t threads = 0;             ///< each for the items of its number modulo this
+  std::uint32_t threads = 0;             ///< thread t computes items t, t + threads, ..
   const std::uint32_t* point = nullptr;  ///< columns X, Y, Z
-  std::uint32_t* scratch = nullptr;      ///< columns of an element
+  std::uint32_t* scratch = nullptr;      ///< room for one element of each item, in columns
   RowsOut x, y;                          ///< canonical coordinates; y.words may be null
   std::uint8_t* infinity = nullptr;      ///< may be null
-  /// Where not null: elements, not canonical, as an entry of a table, in place of x and y: x, y; on Edwards
-  /// curves the three of a prepared point.
+  /// If not null, receives an entry of a table in place of x and y: the elements x and y, which are not
+  /// canonical; on Edwards curves the three elements of a prepared point.
   std::uint32_t* entries = nullptr;
 
   static std::span<const std::size_t> device_pointers();
 };
 
-/// RFC 6979.
+/// Derives nonces by RFC 6979.
 struct NonceJob {
   static constexpr unsigned kExtraBytes = 32;
 
   CurveNumbers curve;
   std::uint32_t count = 0;
   Rows secret;          ///< 0 < d < n
-  Rows digest;          ///< its leftmost bits as a number, as many as n has
-  Rows extra;           ///< of kernels for hedged nonces: kExtraBytes random bytes (section 3.6)
+  Rows digest;          ///< its leftmost bits, as many as n has, as a number
+  Rows extra;           ///< for hedged nonces: kExtraBytes random bytes (section 3.6)
   RowsOut nonce;        ///< k, or 1 where `found` is 0
   std::uint8_t* found;  ///< in and out: cleared where no candidate is in [1, n)
 };
@@ -138,7 +140,7 @@ struct VerifyScalarsJob {
   std::uint32_t low_s = 0;        ///< 1: s must not be above n / 2
 };
 
-/// Whether x(R) = r modulo n.
+/// The last step of a verification by ECDSA: whether x(R) = r modulo n.
 struct VerifyCompareJob {
   CurveNumbers curve;
   std::uint32_t count = 0;

@@ -22,9 +22,9 @@ struct BucketShape {
   static BucketShape of(std::size_t bits, std::size_t terms);
 
   [[nodiscard]] std::size_t buckets() const { return std::size_t{windows} << (width - 1); }
-  /// Powers of two that take part.
+  /// The number of powers of two, each with a sum of its own.
   [[nodiscard]] std::size_t powers() const { return std::size_t{windows} * width; }
-  /// Buckets of a window whose digits have a certain bit, at most.
+  /// The most buckets of a window whose digits have the same bit set.
   [[nodiscard]] std::size_t slots() const { return std::size_t{1} << (width - 2); }
 };
 

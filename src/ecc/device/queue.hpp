@@ -40,13 +40,14 @@ class Queue {
   /// The affine forms of a job's points.
   void affine(const PointJob& points, const AffineRows& to) const;
 
-  /// Signatures of ECDSA or SM2. On input: secret, digest, r, s, recovery, valid, low_s of `job`; nonces, or
-  /// none where RFC 6979 is to derive them, from `extra` as well if that is not null (NonceJob).
+  /// Makes signatures of ECDSA or SM2. On input: secret, digest, r, s, recovery, valid and low_s of `job`
+  /// are set, and `nonce`, unless RFC 6979 is to derive the nonces; `extra`, if not null, then hedges them
+  /// (NonceJob).
   void sign(SignJob job, const Rows& extra = {}, mm_ecc_scheme scheme = MM_ECC_ECDSA) const;
   /// Fills in u and v. On input: digest, r, s, valid, low_s of `job`.
   void verification_scalars(VerifyScalarsJob& job) const;
-  /// Verdicts, to job.valid. On input: digest, r, s, low_s of `job`; the keys' coordinates, and whether they
-  /// are on the curve.
+  /// Writes the verdicts on ECDSA signatures to job.valid. On input: digest, r, s and low_s of `job` are
+  /// set; x and y are the keys' coordinates, and on_curve tells whether they are on the curve.
   void verify(VerifyScalarsJob job, const Rows& x, const Rows& y, const std::uint8_t* on_curve) const;
 
  private:

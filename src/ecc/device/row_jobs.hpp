@@ -30,45 +30,45 @@ struct Strings {
   }
 };
 
-/// Numbers from strings.
+/// Reads numbers from byte strings into rows.
 struct ReadJob {
   std::uint32_t count = 0;
   Strings from;
   std::uint32_t is_little_endian = 0;
   RowsOut to;                            ///< rows of to.stride words, which the number fits into
-  std::uint32_t drop = 0;                ///< lowest bits that are no part of the number: 0 to 7
-  std::uint32_t clear_low = 0;           ///< bits of the lowest word of a string that are read as 0
-  std::uint32_t clear_high = 0;          ///< of the highest word of a row likewise
-  std::uint32_t set_high = 0;            ///< of the highest word of a row: read as 1
-  const std::uint32_t* limit = nullptr;  ///< null: any number; else those that are not in [1, limit) become 1
-  std::uint32_t accepts_zero = 0;        ///< 1: in [0, limit)
-  std::uint8_t* good = nullptr;          ///< where limit is not null: cleared for those
+  std::uint32_t drop = 0;                ///< the number is shifted right by so many bits, 0 to 7
+  std::uint32_t clear_low = 0;           ///< mask: bits of the lowest word of the string that are read as 0
+  std::uint32_t clear_high = 0;          ///< mask: bits of the highest word of the row that are read as 0
+  std::uint32_t set_high = 0;            ///< mask: bits of the highest word of the row that are read as 1
+  const std::uint32_t* limit = nullptr;  ///< not null: a number outside of [1, limit) is replaced by 1
+  std::uint32_t accepts_zero = 0;        ///< 1: 0 is not replaced either
+  std::uint8_t* good = nullptr;          ///< if limit is not null: cleared where a number is replaced
 };
 
-/// The first bytes of points of SEC 1 that are not compressed: 4.
+/// Checks that the first byte of each string is 4, the tag of uncompressed points in SEC 1.
 struct TagJob {
   std::uint32_t count = 0;
   Strings from;
   std::uint8_t* good = nullptr;
 };
 
-/// What some bytes of a string are.
+/// What a field of a string, some consecutive bytes, contains.
 enum class FieldKind : std::uint32_t {
   big_endian,     ///< a number
-  little_endian,  ///< a number; in the highest bit of the last byte that of `parity`, if there is one
-  tag,            ///< of SEC 1: 4 where there is no parity, else 2 or 3
+  little_endian,  ///< a number; the highest bit of its last byte is the parity, if there is one
+  tag,            ///< the tag of SEC 1: 4 without a parity, else 2 or 3
   flag            ///< the item's byte of `flags`
 };
 struct FieldOut {
   FieldKind kind = FieldKind::big_endian;
   std::uint32_t size = 0;  ///< bytes
   Rows number;
-  Rows parity;  ///< a number whose lowest bit is written
+  Rows parity;  ///< numbers whose lowest bit is the parity; null: there is none
   const std::uint8_t* flags = nullptr;
 };
 
-/// Strings of fields in a row, zeros for items that are not good, by a thread for each four bytes of all of
-/// them.
+/// Writes byte strings that consist of fields one after the other; zeros for items that are not good. A
+/// thread writes four bytes, which may belong to two strings.
 struct WriteJob {
   static constexpr unsigned kMostFields = 3;
 
@@ -79,22 +79,22 @@ struct WriteJob {
   FieldOut fields[kMostFields];  ///< those that are not used have the size 0
 };
 
-/// Whether strings of one length are the same.
+/// Compares strings of the same length.
 struct EqualJob {
   std::uint32_t count = 0;
   Strings a, b;
   std::uint8_t* equal = nullptr;  ///< cleared where they differ
 };
 
-/// Whether numbers are not 0.
+/// Clears `good` of items whose number is 0.
 struct NotZeroJob {
   std::uint32_t count = 0;
   Rows number;
   std::uint8_t* good = nullptr;
 };
 
-/// Whether points are those of signatures: x = r modulo n, or x = r, and the parity of y is bit 0 of the
-/// recovery id. On input: x < 2 n.
+/// Checks that points are those of signatures: x = r modulo n (or x = r), and the parity of y is bit 0 of
+/// the recovery id. On input: x < 2 n.
 struct SameJob {
   std::uint32_t count = 0;
   const std::uint32_t* order = nullptr;  ///< n; null: x = r
@@ -104,7 +104,8 @@ struct SameJob {
   std::uint8_t* good = nullptr;
 };
 
-/// Numbers modulo n for points with an even y: their opposites where y is odd. On input: 0 < number < n.
+/// Replaces numbers k by n - k where the y of their point k G is odd, so that all points have an even y. On
+/// input: 0 < number < n.
 struct EvenJob {
   std::uint32_t count = 0;
   const std::uint32_t* order = nullptr;
@@ -112,32 +113,31 @@ struct EvenJob {
   RowsOut to;
 };
 
-/// The hash of strings in a row, of 32 bytes.
+/// A hash of 32 bytes of the concatenated strings.
 struct DigestJob {
   static constexpr unsigned kParts = 3;
 
   std::uint32_t count = 0;
   Strings parts[kParts];
-  Rows mask;                   ///< null, or numbers of eight words, combined with it by exclusive or
+  Rows mask;                   ///< if not null: numbers of eight words, xored with the hash
   std::uint8_t* to = nullptr;  ///< 32 bytes an item
 };
 
-// ---- hashes (eddsa.cuda.hpp, schnorr.cuda.hpp)
-// -------------------------------------------------------------------------------
+// ---- hashes: eddsa.cuda.hpp, schnorr.cuda.hpp -------------------------------------------------------------
 
-/// The hash of strings in a row, as a number modulo n. The last one is the message.
+/// The hash of the concatenated strings, the last of which is the message, as a number modulo n.
 struct HashJob {
   static constexpr unsigned kParts = 4;
 
   CurveNumbers curve;
   std::uint32_t count = 0;
   Strings parts[kParts];
-  Rows message_sizes;  ///< bytes of each message that are used, in place of those of its string
+  Rows message_sizes;  ///< the length of each message in bytes, instead of its string's size
   RowsOut number;
-  std::uint32_t negates = 0;  ///< 1: the opposite number
+  std::uint32_t negates = 0;  ///< 1: n minus the number
 };
 
-/// Private keys.
+/// Expands private keys of Ed25519 (RFC 8032, section 5.1.5).
 struct ExpandJob {
   CurveNumbers curve;
   std::uint32_t count = 0;
@@ -148,18 +148,19 @@ struct ExpandJob {
 
 // ---- compressed points ------------------------------------------------------------------------------------
 
-/// Points of SEC 1, or the opposites of those of RFC 8032.
+/// Decodes compressed points: of SEC 1, or on Edwards curves the opposites of the points that RFC 8032
+/// encodes.
 struct DecodeJob {
   CurveNumbers curve;
   std::uint32_t count = 0;
   Strings from;
   RowsOut x, y;
   std::uint8_t* good = nullptr;        ///< cleared where there is no such point
-  std::uint32_t coordinate_bytes = 0;  ///< of SEC 1
-  std::uint32_t any_encoding = 0;  ///< 1: ZIP 215: y of p or more and x = 0 with a sign are points as well
+  std::uint32_t coordinate_bytes = 0;  ///< bytes of a coordinate in SEC 1
+  std::uint32_t any_encoding = 0;  ///< 1: as in ZIP 215, y >= p, and x = 0 with a sign, are points as well
 };
 
-/// Whether 8 P = 8 R, by the opposite of R.
+/// Whether 8 P = 8 R, given -R.
 struct CofactorJob {
   CurveNumbers curve;
   std::uint32_t count = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls from byte strings to byte strings on the items of a chunk: bytes are copied as they are, and the GPU
-// converts and checks them.
+// Enqueues the kernels for calls on byte strings (RowCall). The bytes of a chunk's items are copied as they
+// are, and the GPU converts and checks them.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace manymod::ecc::device {
 
-/// Strings of whole words, as those.
+/// Strings whose lengths are multiples of 4 bytes, as rows of words.
 inline Rows words_of(const Strings& strings) {
   return {reinterpret_cast<const std::uint32_t*>(strings.data),
           static_cast<std::uint32_t>(strings.stride / sizeof(std::uint32_t))};
@@ -25,7 +25,7 @@ inline Rows words_of(const Strings& strings) {
 class RowQueue {
  public:
   [[nodiscard]] static bool offers(const CurveKernels& kernels, const Curve& curve, const RowCall& call);
-  /// What an item of a call takes.
+  /// The memory that the items of a call need.
   [[nodiscard]] static ItemBytes bytes(const Curve& curve, const RowCall& call);
 
   /// The operands of a chunk on the device. Those that the call does not have are null.
@@ -34,7 +34,7 @@ class RowQueue {
     Rows message_sizes;  ///< as HashJob has them
     std::uint8_t* good = nullptr;
   };
-  /// Enqueues their copies.
+  /// Enqueues the copies of the operands to the device.
   static Operands upload(const RowCall& call, Chunk& chunk);
 
   RowQueue(const DeviceCurve& on_device, const Curve& curve, Chunk& chunk, const Operands& operands)
@@ -78,18 +78,18 @@ class RowQueue {
   template <class Job>
   void launch(const char* kernel, const Job& job) const;
 
-  /// Scalars in [1, n). Others are not good.
+  /// Numbers in [1, n). Items with another number are not good.
   [[nodiscard]] Rows scalars(const Strings& from) const;
   /// The leftmost bits of digests, as many as n has.
   [[nodiscard]] Rows digests() const;
-  /// Numbers as they are.
+  /// The numbers that a job reads, in new rows.
   [[nodiscard]] Rows numbers(ReadJob job) const;
   /// Points of SEC 1, compressed or not.
   [[nodiscard]] Coordinates points(const Strings& from);
   /// a + b, or a - b, modulo n.
   [[nodiscard]] Rows sum(const Rows& a, const Rows& b, bool subtracts = false) const;
   [[nodiscard]] Coordinates affine(const PointJob& points) const;
-  /// Strings of fields in a row, zeros for items that are not good; results of a call.
+  /// Writes byte strings of fields (WriteJob); the second function writes the results of a call.
   void write(std::uint8_t* to, std::size_t size, std::span<const FieldOut> fields) const;
   void write(const RowCall& call, std::span<const FieldOut> fields) const;
   [[nodiscard]] FieldOut coordinate(const Rows& number) const;
@@ -117,21 +117,22 @@ class RowQueue {
   void sm2_sign(const RowCall& call);
   void sm2_check(const SignJob& signatures);
   void sm2_verify(const RowCall& call);
-  /// Messages as numbers, for public keys.
+  /// The digests of messages for these public keys, as numbers.
   [[nodiscard]] Rows sm2_digests(const RowCall& call, const Coordinates& key) const;
 
   // row_queue_schnorr.cpp
   void schnorr_sign(const RowCall& call);
   void schnorr_verify(const RowCall& call);
-  /// The opposites of numbers whose points have an odd y, and the other ones.
+  /// n - k for numbers k whose y is odd, else k (EvenJob).
   [[nodiscard]] Rows even(const Rows& numbers, const Rows& y) const;
   /// Bytes of coordinates.
   [[nodiscard]] Strings bytes_of(const Rows& numbers) const;
-  /// The hash with a tag of two strings and the messages, or its opposite.
+  /// The tagged hash of BIP 340 of two strings and the message, as a number modulo n; n minus it if
+  /// `negates`.
   [[nodiscard]] Rows tagged_hash(std::string_view tag, const Strings& first, const Strings& second,
                                  bool negates = false) const;
   [[nodiscard]] Strings tag_block(std::string_view tag) const;
-  /// Clears flags where points have another x, or an odd y.
+  /// Clears the flags of items whose point has another x than given, or an odd y.
   void expect_even(const Coordinates& found, const Rows& x, std::uint8_t* flags) const;
 
   // row_queue_eddsa.cpp
@@ -141,9 +142,9 @@ class RowQueue {
   void eddsa_check(const EddsaSigning& x);
   void eddsa_verify(const RowCall& call);
   void write_edwards(const RowCall& call, const Coordinates& point) const;
-  /// Opposites of points.
+  /// The opposites of the points that the strings encode.
   [[nodiscard]] Coordinates opposites(const RowCall& call, const Strings& from) const;
-  /// Encodings of multiples of the generator; of affine points.
+  /// The encodings of multiples of the generator, and of the points of a job.
   [[nodiscard]] Strings encoded_multiples(const Rows& scalars) const;
   [[nodiscard]] Strings encoded(const PointJob& points) const;
   [[nodiscard]] ExpandedKeys expand_keys() const;

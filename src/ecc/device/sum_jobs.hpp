@@ -11,7 +11,7 @@
 
 namespace manymod::ecc::device {
 
-/// Some elements each: those of group g are in the places first[g] up to first[g] + size[g] - 1.
+/// Groups of elements: those of group g are at the indices first[g] to first[g] + size[g] - 1.
 struct Groups {
   std::uint32_t* first = nullptr;
   std::uint32_t* size = nullptr;
@@ -28,25 +28,25 @@ struct DigitsJob {
   std::uint32_t words = 0;  ///< of a scalar
   std::uint32_t width = 0, windows = 0;
   const std::uint8_t* good = nullptr;   ///< 0: the term is left out
-  std::uint32_t* size = nullptr;        ///< of buckets: counted where references is null
-  std::uint32_t* next = nullptr;        ///< the place of a bucket's next reference
+  std::uint32_t* size = nullptr;        ///< the terms of each bucket, counted if references is null
+  std::uint32_t* next = nullptr;        ///< the index of each bucket's next reference
   std::uint32_t* references = nullptr;  ///< 2 term, plus 1 where the digit is negative
 
   static std::span<const std::size_t> device_pointers();  ///< see gpu::Kernel
 };
 
-/// Groups are cut into pieces of at most `most` elements.
+/// Cuts groups into pieces of at most `most` elements.
 struct PiecesJob {
   std::uint32_t count = 0;  ///< groups
   std::uint32_t most = 0;
   Groups groups;
-  /// If not null: a counter from which each group reserves a place for each of its elements; the first place
-  /// is written to groups.first and to next.
+  /// If not null: a counter from which each group reserves an index for each of its elements. The first of
+  /// them is written to groups.first and to next.
   std::uint32_t* places = nullptr;
   std::uint32_t* next = nullptr;
-  std::uint32_t* made = nullptr;  ///< a counter of pieces
-  Groups pieces;                  ///< of each group
-  Groups elements;                ///< of each piece
+  std::uint32_t* made = nullptr;  ///< a counter of the pieces of all groups
+  Groups pieces;                  ///< the pieces of each group
+  Groups elements;                ///< the elements of each piece
 
   static std::span<const std::size_t> device_pointers();
 };
@@ -57,25 +57,25 @@ struct PiecesJob {
 struct BitsJob {
   std::uint32_t count = 0;  ///< windows width slots
   std::uint32_t width = 0;
-  std::uint32_t slots = 0;  ///< of a group: 2^(width - 2)
-  Groups buckets;           ///< of one element or none each
+  std::uint32_t slots = 0;  ///< elements of a group, at most: 2^(width - 2)
+  Groups buckets;           ///< each has one element, the sum of its terms, or none
   std::uint32_t* references = nullptr;
   Groups groups;
 
   static std::span<const std::size_t> device_pointers();
 };
 
-/// Sums of elements: of affine points in rows, or of points in columns.
+/// Adds up the elements of each group: affine points in rows, or points in columns.
 struct SumJob {
   CurveNumbers curve;
   std::uint32_t count = 0;              ///< sums, at most
-  const std::uint32_t* made = nullptr;  ///< where not null: how many there are
-  Groups elements;                      ///< of each sum
-  /// references[place] is the element to add; null: the place itself. For affine points the format is that of
-  /// DigitsJob; null: sum t is the sum of points t of both sets.
+  const std::uint32_t* made = nullptr;  ///< if not null: the number of sums
+  Groups elements;                      ///< the elements of each sum
+  /// The element at index i is references[i]; null: it is i itself. For affine points the format is that of
+  /// DigitsJob; null: sum t is the sum of point t of x[0], y[0] and point t of x[1], y[1].
   const std::uint32_t* references = nullptr;
   Rows x[2], y[2];                        ///< affine points
-  std::uint32_t negates = 0;              ///< of affine points: 1: the opposites are added
+  std::uint32_t negates = 0;              ///< 1: the opposites of affine points are added
   const std::uint32_t* points = nullptr;  ///< columns X, Y, Z of point_count points
   std::uint32_t point_count = 0;
   std::uint32_t* result = nullptr;  ///< columns X, Y, Z of `count` points

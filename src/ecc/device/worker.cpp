@@ -11,14 +11,16 @@
 namespace manymod::ecc::device {
 namespace {
 
-/// Chunks of a thread in work: one is computed while others are copied.
+/// Chunks that one thread has in flight: while one is computed, the operands of the next and the results of
+/// the previous one are copied.
 constexpr std::size_t kChunksInFlight = 3;
 
 }  // namespace
 
 std::size_t Worker::granularity() const { return device_.properties().multiprocessors * kChunkItems / 2; }
 
-/// The tables take long to compute for calls that never use them: they are made for the first one that does.
+/// The tables take long to compute, and many processes never use them: the first call that needs them
+/// computes them.
 const DeviceCurve& Worker::on_device() const {
   std::call_once(made_, [this] {
     on_device_ = std::make_unique<const DeviceCurve>(device_, curve_, kernels_, wide_window_,

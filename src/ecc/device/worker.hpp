@@ -15,11 +15,13 @@
 
 namespace manymod::ecc::device {
 
-/// Waits until the GPU has room for the kernels of a chunk. To be called once for each chunk, behind the
-/// copies of its operands, so that these are made while other chunks are computed.
+/// Waits until fewer than kChunksOnGpu chunks are being computed on the GPU, and returns the curve's tables
+/// there. To be called once for each chunk, after the copies of its operands were enqueued, so that these
+/// are copied while other chunks are computed.
 using Turn = std::function<const DeviceCurve&()>;
 
-/// Half of them are a granule. Measured on an H100.
+/// Items of a chunk for each multiprocessor, unless ChunkedWork has another number. Worker::granularity()
+/// has half as many. Measured on an H100.
 inline constexpr std::size_t kChunkItems = 512;
 
 /// Work on the items of a call that is done in chunks.
@@ -44,7 +46,7 @@ class Worker {
   [[nodiscard]] gpu::Device& device() const { return device_; }
   /// Items of the shortest chunk that is worth its launches.
   [[nodiscard]] std::size_t granularity() const;
-  /// Items of the longest chunk of work with so many for each multiprocessor.
+  /// Items of a chunk that has `per_multiprocessor` items for each multiprocessor.
   [[nodiscard]] std::size_t chunk_items(std::size_t per_multiprocessor) const {
     return device_.properties().multiprocessors * per_multiprocessor;
   }
@@ -62,7 +64,7 @@ class Worker {
   static constexpr std::ptrdiff_t kChunksOnGpu = 8;
 
   using Slots = std::counting_semaphore<kChunksOnGpu>;
-  /// Gives a slot back that was taken.
+  /// Returns a slot to the semaphore.
   struct GiveBack {
     void operator()(Slots* slots) const { slots->release(); }
   };

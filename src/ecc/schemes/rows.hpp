@@ -9,9 +9,9 @@
 
 namespace manymod::ecc {
 
-/// A scheme that lets the engine's device compute whole calls, if it offers this one, and `rest` those items
-/// that it has not done: with operands that have another length or are no keys, and all if the device fails.
-/// Else `rest` itself.
+/// A scheme by which the engine's device computes the whole call; `rest` if the device does not offer it.
+/// `rest` also computes the items that the device leaves: those with operands of another length or with
+/// invalid keys, and all items if the device fails.
 std::unique_ptr<Scheme> with_rows(const SchemeArguments& arguments, std::unique_ptr<Scheme> rest);
 
 }  // namespace manymod::ecc
