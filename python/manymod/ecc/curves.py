@@ -239,8 +239,20 @@ class Curve(KeyAgreement):
                   ints, one for each item, which must be secret and never used twice: two signatures with
                   one nonce give the key away. BIP 340: 32 bytes of auxiliary randomness in their place.
                 - `low_s`: whether ECDSA's s is at most n / 2; by default it is on secp256k1 alone.
-                - `check`: whether signatures with deterministic nonces are verified before they leave, True
-                  by default: a faulty one would reveal the key.
+                - `check`: whether signatures with deterministic nonces are verified before they are
+                  returned, True by default: a faulty one would reveal the key.
+
+        Returns:
+            Signatures in the kind of the messages: bytes, a list, an array of them, an Arrow array or a
+            column. For ``uint8[N, W]`` it is the same, but a list with ``"der"``, where lengths differ.
+
+        Raises:
+            ItemValueError: (a ValueError) if a private key or a given nonce is out of range, or the curve
+                does not have the scheme or an option; it names the items.
+            ItemError: if a signature was computed wrongly, which only defective hardware does.
+            ValueError: if lengths differ, or an option has an unknown value.
+            TypeError: if an argument is of no accepted kind.
+            VariantError: if the variant is unknown or cannot do this.
 
         >>> from manymod.ecc import ED25519
         >>> signature = ED25519.sign(bytes(32), b"message")
@@ -339,7 +351,7 @@ class Curve(KeyAgreement):
         progress: Progress | None = None,
         **options: Unpack[CurveVerifyOptions],
     ) -> Any:
-        """Whether each signature is good; what is no signature or no key, for whatever reason, is False.
+        """Whether each signature is good; False for what is no signature or no key. Timing class: public.
 
         Args:
             public_keys: points in any encoding; with BIP 340 x alone. One for all items, or one for each.
@@ -357,6 +369,11 @@ class Curve(KeyAgreement):
         Returns:
             A bool for bytes, a list of them for a list, a bool array for ``uint8[N, W]`` and arrays of bytes,
             an Arrow array for Arrow and a column for a column (null where an operand is).
+
+        Raises:
+            ItemValueError: (a ValueError) with ``errors="raise"``, if an item cannot be checked.
+            ValueError: if lengths differ, or an option has an unknown value.
+            TypeError: if an argument is of no accepted kind.
         """
         calls, how = split_options("verify", self, options, CurveVerifyOptions)
         settings = verify_settings(calls.curves, **how)
