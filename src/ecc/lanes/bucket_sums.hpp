@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of many multiples by buckets (Pippenger 1976), for public scalars and points: who is added to whom.
-// The additions are those of PointSumCalls, affine and many at a time.
+// Sums of many multiples by buckets (Pippenger 1976), for public scalars and points. This class decides which
+// points are added to each other; PointSumCalls adds them, in affine form and many pairs at a time.
 //
-// Points of one bucket are added in pairs, then their sums, until one is left: additions of one round do not
-// depend on each other, whatever the scalars are, and a bucket of m points takes m - 1. With 2^k buckets B_j
-// of the digits j + 1, the sum of (j + 1) B_j is the sum of all B_j and of j B_j, and
+// Points of one bucket are added in pairs, then their sums, until one is left. The additions of one round do
+// not depend on each other, whatever the scalars are; a bucket of m points takes m - 1 of them. With 2^k
+// buckets B_j of the digits j + 1, the sum of (j + 1) B_j is the sum of all B_j plus that of all j B_j, and
 //
 //     sum_(j < 2 h) j B_j = sum_(j < h) j (B_j + B_(j + h)) + h sum_(j < h) B_(j + h):
 //
 // buckets are folded in halves, and each bit of j gets a sum of its own. All windows are folded at the same
 // time, and the sums of the bits are added by doublings at the end.
 //
-// With an endomorphism, in sums of few terms, k P is two terms, +-k1 P and +-k2 phi(P), of half the bits: as
-// many additions to buckets in half as many windows, whose folds and doublings are saved. Scalars that are as
-// short before are not split.
+// On a curve with an endomorphism, and in sums of few terms, k P becomes two terms +-k1 P and +-k2 phi(P) of
+// half the bits. They take as many additions to buckets, but in half as many windows, so that folds and
+// doublings are saved. Scalars that are already that short are not split.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +28,14 @@
 
 namespace manymod::ecc::lanes {
 
-/// Fewer terms are added faster by scalar64. The doublings at the end, of one vector alone, take as long as
-/// its sum of some 4 to 10 terms with digits of 52 bits, and of up to 32 with those of 29 (measured on Zen
-/// 4).
+/// The fewest terms for which buckets are used; scalar64 adds fewer terms faster. The doublings at the end,
+/// which a single vector computes, take as long as scalar64's sum of some 4 to 10 terms with digits of 52
+/// bits, and of up to 32 terms with digits of 29 bits (measured on Zen 4).
 constexpr std::size_t min_bucket_terms(const PointLaneCalls& calls) {
   return calls.digit_bits == 52 ? 16 : 32;
 }
-/// Terms that are added by one set of buckets: few where additions are so fast that they wait for rows from
-/// beyond the second-level cache (measured on Zen 4: 2^14 rows of 256 bits take 2 MiB).
+/// The most terms of one set of buckets. It is smaller where additions are so fast that they would wait for
+/// rows that are not in the second-level cache (measured on Zen 4: 2^14 rows of 256 bits take 2 MiB).
 constexpr std::size_t most_bucket_terms(const PointLaneCalls& calls) {
   return std::size_t{1} << (calls.mul_instructions < 16 * calls.lanes ? 14 : 16);
 }

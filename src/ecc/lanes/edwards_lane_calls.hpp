@@ -12,9 +12,9 @@
 
 namespace manymod::ecc::lanes {
 
-/// Operands and results of a call. Numbers of `limbs` limbs are laid out with limb i of lane l of vector v at
-/// [(v limbs + i) lanes + l], masks (all ones or 0) with that of lane l at [v lanes + l]. What a function
-/// does not name, it does not read.
+/// Operands and results of a call. Numbers of `limbs` limbs are laid out with limb i of lane l of vector v
+/// at [(v limbs + i) lanes + l], masks (all ones or 0) with that of lane l at [v lanes + l]. A function
+/// reads only the members that its description names.
 struct EdwardsBlock {
   std::size_t vectors = 0;
   /// Results; y may be null where only x is wanted.

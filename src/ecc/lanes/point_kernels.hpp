@@ -2,13 +2,13 @@
 // The entries of PointLaneCalls for one curve and one instruction set. For inclusion in instruction-set files
 // only.
 //
-// Exceptional cases. The generator: partial sums S from the lowest digit up are below 2^(w i) in absolute
-// value, and the next addend is d 2^(w i), d odd: they differ and are not opposite as integers, and modulo n
-// neither, as both sums are below n before the last window. P: before a digit d is added, the multiple 2^w S
-// is even and |2^w S| > |d|, and before the last digit |2^w S| + |d| < n. With the endomorphism, S = a + c
-// lambda, and a case is a vector (a -+ d, c) or (a, c -+ d) of the lattice of numbers i + j lambda = 0, whose
-// shortest has length 2^127.8; |a|, |c| < 2^125 before the last window. So the additions of the last window
-// alone are complete.
+// Exceptional cases: equal or opposite points in an addition. Multiples of G: a partial sum is S G with |S|
+// < 2^(w i), the next term d 2^(w i) G with odd d. These integers are neither equal nor opposite, nor are
+// they modulo n, as |S| + |d| 2^(w i) < n before the last window. Multiples of P: before a digit d is added,
+// 2^w S is even and |2^w S| > |d|, and |2^w S| + |d| < n before the last digit. With the endomorphism S = a
+// + c lambda, and in an exceptional case (a -+ d, c) or (a, c -+ d) is in the lattice of all (i, j) with i +
+// j lambda = 0, whose shortest vector has length 2^127.8; but |a|, |c| < 2^125 before the last window. So
+// only the additions of the last window need to be complete.
 #pragma once
 
 #include <cstddef>

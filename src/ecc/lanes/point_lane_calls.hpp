@@ -15,9 +15,9 @@
 
 namespace manymod::ecc::lanes {
 
-/// Operands and results of a call. Numbers of `limbs` limbs are laid out with limb i of lane l of vector v at
-/// [(v limbs + i) lanes + l], masks (all ones or 0) with that of lane l at [v lanes + l]. What a function
-/// does not name, it does not read.
+/// Operands and results of a call. Numbers of `limbs` limbs are laid out with limb i of lane l of vector v
+/// at [(v limbs + i) lanes + l], masks (all ones or 0) with that of lane l at [v lanes + l]. A function
+/// reads only the members that its description names.
 struct PointBlock {
   /// For functions of no curve in particular: constants of p, a's kind, and the bits of n. The check of the
   /// machine code knows that the first member leads to public numbers alone.
@@ -88,8 +88,8 @@ struct PointLaneCalls {
   unsigned mul_instructions;      ///< multiplier instructions of a product, and of a square
   unsigned sqr_instructions;
 
-  /// Bytes of scratch of a vector, for the functions below but multiply and multiply_two; for those; and of
-  /// fill_base in all.
+  /// Bytes of scratch: vector_bytes for each vector, but table_bytes in multiply, multiply_two and their
+  /// complete forms; and fill_bytes for all vectors together in fill_base.
   std::size_t vector_bytes;
   std::size_t table_bytes;
   std::size_t fill_bytes;

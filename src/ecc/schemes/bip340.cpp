@@ -90,10 +90,10 @@ struct Schnorr {
         own(count, curve.limbs()),
         nonce(count, curve.limbs()) {}
 
-  Rows d, k, e, s;  ///< the key and the nonce, of points with an even y; the challenge
-  Points own;       ///< room for `key`
-  PointRows key;    ///< of d as it was before
-  Points nonce;     ///< of k as it was before
+  Rows d, k, e, s;  ///< key and nonce, negated where the y of d G or k G is odd; challenge; response
+  Points own;       ///< memory for `key`, unless all items share one
+  PointRows key;    ///< d G for the given d
+  Points nonce;     ///< k G for the derived k
 };
 
 class SchnorrSigner final : public BlockScheme {

@@ -2,11 +2,13 @@
 // Verification of EdDSA under the policies of docs/ecc.md, and one verdict for many signatures. Variable-time
 // in everything.
 //
-// Where the equation is not cofactored, S B - k A must encode to the bytes of R. As an encoding that is read
-// as a canonical one is that of the point which it was read as, and of no other, that is: R can be read, and
-// is equal to S B - k A. Engines that compare points fast (ecc/sum_comparison.hpp) test this.
+// Without the cofactor in the equation, the encoding of S B - k A must be the bytes of R. A canonical
+// encoding belongs to exactly one point, so that the same can be tested on points: the bytes of R are the
+// canonical encoding of a point, and this point is S B - k A. That is what engines with a fast comparison
+// (ecc/sum_comparison.hpp) compute.
 //
-// One verdict is by the cofactored equation: in the other one terms of small order would cancel by chance.
+// One verdict for many signatures is only given by the equation with the cofactor: without it, terms of
+// small order of several wrong signatures could cancel each other.
 #include <algorithm>
 #include <bit>
 

@@ -18,10 +18,10 @@ inline constexpr double kDigestNs = 300;
 /// Numbers of a block's items: a row each, or one row for all items.
 class Scalars {
  public:
-  /// A row for each item, of which nothing is known yet.
+  /// A row for each item, to be filled in by rows().
   Scalars(const Curve& curve, std::size_t count) : rows_(count, curve.scalar_limbs()) {}
-  /// Read 0 < x < n of scalar_bytes bytes, big-endian. Items whose number is none get the status `invalid`
-  /// and the number 1. Constant-time but for the lengths and statuses.
+  /// Read numbers 0 < x < n of scalar_bytes bytes, big-endian. An item with any other string gets the status
+  /// `invalid` and the number 1. Constant-time, except that lengths and statuses are public.
   Scalars(const Curve& curve, const ItemsIn& items, const Block& block, mm_status invalid);
 
   [[nodiscard]] bool is_shared() const { return shared_; }
@@ -39,9 +39,9 @@ class OwnKeys {
  public:
   explicit OwnKeys(const PointEngine& engine) : engine_(engine), shared_(1, engine.curve().limbs()) {}
 
-  /// The public keys of a block's items. One private key for all items is multiplied once a call; else `own`,
-  /// with a point for each item, receives the keys. Undefined once `stop` was requested. Threads may call at
-  /// a time.
+  /// The public keys of a block's items. If all items share one private key, its public key is computed once
+  /// for the call; else `own`, with a point for each item, receives the keys. Undefined once `stop` was
+  /// requested. Thread-safe.
   [[nodiscard]] PointRows of(const Scalars& secret, Points& own, const StopToken& stop) const;
 
  private:

@@ -11,8 +11,8 @@ namespace manymod::ecc {
 /// The operation MM_ECC_PUBLIC_KEY or MM_ECC_EXCHANGE for the items of a call.
 ///
 /// Private keys are clamped. Every string of the right length is a point: X25519 ignores its top bit, u >= p
-/// is reduced, and points of the twist are multiplied as any others. A shared secret of zeros, by a point of
-/// small order, gives MM_ITEM_ECC_SMALL_ORDER and no result; what is told apart by it is public.
+/// is reduced, and points of the twist are multiplied as any others. A point of small order gives a shared
+/// secret of zeros: the item gets MM_ITEM_ECC_SMALL_ORDER and no result. Whether that is so is public.
 ///
 /// On input: the engine's curve is X25519 or X448. The engine, and what inputs and outputs refer to, must
 /// outlive the scheme. Timing: constant-time.
