@@ -10,7 +10,10 @@ namespace {
 // Estimates are off by tens of percent, so they override a measured choice only for a clear gain.
 constexpr double kClearGain = 0.8;
 
-bool is_product(Operation op) { return op == Operation::mulmod || op == Operation::sqrmod; }
+// Whether y is an exponent. Only the sign of an exponent decides whether an engine accepts an item.
+bool y_is_exponent(Operation op) {
+  return op == Operation::powmod || op == Operation::multi_powmod || op == Operation::fixed_base_powmod;
+}
 
 bool none_negative(const BatchView& view) {
   return view.negative == nullptr || std::count(view.negative, view.negative + view.count, std::uint8_t{0}) ==
@@ -33,7 +36,7 @@ class Splitter {
         job_(job),
         threads_(threads),
         fixed_base_engine_(fixed_base_engine),
-        same_signs_(is_product(job.op) || job.y.broadcast() || none_negative(job.y)) {}
+        same_signs_(!y_is_exponent(job.op) || job.y.broadcast() || none_negative(job.y)) {}
 
   void add(const Bucket& bucket) {
     const std::size_t accepted = count_accepted_prefix(bucket);
