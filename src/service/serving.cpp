@@ -20,6 +20,15 @@ mm_answer answer_of(const BatchArrays& arrays, std::size_t item, mm_status statu
   return {static_cast<mm_status>(arrays.statuses[item]), arrays.valid[item], arrays.output(item), ""};
 }
 
+/// A copy of this thread's last error, which callbacks may replace; empty if memory is short.
+std::string copied_last_error() noexcept {
+  try {
+    return last_error();
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 /// The thread shares the service's ownership, so that the service exists as long as `body` runs.
@@ -184,7 +193,7 @@ void Service::compute(Batch& batch, BatchArrays& arrays) noexcept {
     return operation.run(arrays);
   });
   batch.computed = Clock::now();
-  if (status != MM_OK && status != MM_ERR_ITEMS) message = last_error();
+  if (status != MM_OK && status != MM_ERR_ITEMS) message = copied_last_error();
   std::size_t item = 0;
   batch.failed = 0;
   for (Part& part : batch.parts) {

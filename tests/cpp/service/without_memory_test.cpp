@@ -1,12 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a service when there is no memory. Sanitizers have allocators of their own.
+// Answers and the end of a service when there is no memory. Sanitizers have allocators of their own.
 #ifndef MANYMOD_SANITIZED
 #include "service/without_memory.hpp"
+
+#include <memory>
+#include <optional>
 
 #include "service/watched_service.hpp"
 
 namespace manymod::testing {
 namespace {
+
+/// Fails, and leaves its thread without memory.
+class Exhausting final : public service::Operation {
+ public:
+  [[nodiscard]] std::size_t output_bytes() const override { return 2; }
+  [[nodiscard]] unsigned gpus() const override { return 0; }
+  [[nodiscard]] mm_status run(BatchArrays&) const override {
+    const mm_status status = fail(MM_ERR_DEVICE, "a message that is longer than a short string");
+    guard_.emplace();
+    return status;
+  }
+
+ private:
+  mutable std::optional<WithoutMemory> guard_;
+};
+
+TEST(ServiceWithoutMemory, AnswersABatchThatFailed) {
+  const auto service = std::make_shared<Service>(limits(1));
+  ASSERT_EQ(service->add(std::make_unique<Exhausting>()), 0U);
+  const auto request = single(1);
+  service->submit(request, kNoRoom);
+  ASSERT_TRUE(request->wait(static_cast<std::uint64_t>(kLong.count())));
+  EXPECT_EQ(request->summary().status, MM_ERR_DEVICE);
+  EXPECT_TRUE(service->close(false));
+}
 
 TEST(ServiceWithoutMemory, Stops) {
   Watch watch(false);
