@@ -86,6 +86,9 @@ struct Kernels {
   /// r = a + b, minus m if that is m or more. On input: a + b < 2 m <= R, m with exact digits. On output: 0
   /// <= r < m, exact digits. Aliasing: r may be a or b.
   void (*add_mod)(Limb* r, const Limb* a, const Limb* b, const Limb* m, std::size_t digits) = nullptr;
+  /// a = a 2^bits mod n in every lane. On input: a < 2 n, exact digits, n >= 2^(w (L - 3)) in every lane. On
+  /// output: a < 2 n, exact digits. Null if the technique does not provide it.
+  void (*shift_mod)(Limb* a, const Limb* modulus, std::size_t digits, std::size_t bits) = nullptr;
   /// r = table[indices[lane]], lane by lane. On input: a table of `entries` elements, each `stride` words
   /// after the previous one; G indices below `entries`. The whole table is read.
   void (*select)(Limb* r, const Limb* table, std::size_t entries, std::size_t stride, std::size_t digits,

@@ -37,8 +37,10 @@ void Moduli::assign(std::span<const std::span<const Limb>> moduli, std::size_t d
   if (kernels_->prepare != nullptr) kernels_->prepare(part(0), digits_);
   std::fill_n(part(4), words(), Limb{0});
   set_bound();
-  compute_one(moduli);
-  compute_r_squared(scratch);
+  std::size_t start = moduli[0].size() * kLimbBits;
+  for (const auto& n : moduli) start = std::min(start, limbs::bit_length_var(n) - 1);
+  compute_one(start);
+  compute_r_squared(start, scratch);
 }
 
 void Moduli::set_bound() {
@@ -69,29 +71,35 @@ void Moduli::negate_lanes(Limb* a, std::span<const bool> negative) const {
   kernels_->add_mod(a, a, part(4), part(3), digits_);
 }
 
-void Moduli::compute_one(std::span<const std::span<const Limb>> moduli) {
-  // R mod n by doubling 2^b, where b is the largest with 2^b < n in all lanes.
-  std::size_t start = moduli[0].size() * kLimbBits;
-  for (const auto& n : moduli) start = std::min(start, limbs::bit_length_var(n) - 1);
+void Moduli::compute_one(std::size_t start) {
+  // R mod n from 2^start.
   const unsigned w = kernels_->digit_bits;
   Limb* power = part(1);
   std::fill_n(power, words(), Limb{0});
   for (std::size_t lane = 0; lane < kernels_->lanes; ++lane) {
     power[start / w * kernels_->lanes + lane] = Limb{1} << (start % w);
   }
+  if (can_shift(start)) {
+    kernels_->shift_mod(power, part(0), digits_, digits_ * w - start);
+    return reduce(power, power);
+  }
   for (std::size_t i = start; i < digits_ * w; ++i) double_mod(power, part(0));
 }
 
-void Moduli::compute_r_squared(limbs::Buffer& scratch) {
+void Moduli::compute_r_squared(std::size_t start, limbs::Buffer& scratch) {
+  const std::size_t exponent = digits_ * kernels_->digit_bits;
+  Limb* square = part(2);
+  std::copy_n(part(1), words(), square);
+  if (can_shift(start)) {
+    kernels_->shift_mod(square, part(0), digits_, exponent);
+    return reduce(square, square);
+  }
   // R^2 mod n is 2^(w L) in Montgomery form: a left-to-right power of 2, whose leading exponent bits are done
   // by doubling.
   constexpr unsigned kLeadingBits = 4;
-  const std::size_t exponent = digits_ * kernels_->digit_bits;
   const auto length = static_cast<unsigned>(std::bit_width(exponent));
   const unsigned rest = length > kLeadingBits ? length - kLeadingBits : 0;
   scratch.require(kernels_->scratch_words(digits_));
-  Limb* square = part(2);
-  std::copy_n(part(1), words(), square);
   for (std::size_t i = 0; i < exponent >> rest; ++i) double_mod(square, part(0));
   for (unsigned bit = rest; bit-- > 0;) {
     sqr(square, square, scratch.data());

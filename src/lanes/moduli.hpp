@@ -84,9 +84,14 @@ class Moduli {
   [[nodiscard]] std::size_t spare_offset() const { return whole_lines(kernels_->scratch_words(digits_)); }
   /// a = 2 a mod bound. On input: a < bound.
   void double_mod(Limb* a, const Limb* bound) const { kernels_->add_mod(a, a, a, bound, digits_); }
-  /// Precomputations of assign(): parts 1, 2 and 3.
-  void compute_one(std::span<const std::span<const Limb>> moduli);
-  void compute_r_squared(limbs::Buffer& scratch);
+  /// Precomputations of assign(): parts 1, 2 and 3. start: the largest number with 2^start < n in all lanes.
+  void compute_one(std::size_t start);
+  void compute_r_squared(std::size_t start, limbs::Buffer& scratch);
+  /// Whether Kernels::shift_mod serves moduli above 2^start.
+  [[nodiscard]] bool can_shift(std::size_t start) const {
+    return kernels_->shift_mod != nullptr &&
+           start + 3 * kernels_->digit_bits >= digits_ * kernels_->digit_bits;
+  }
   void set_bound();
   /// a = bound - a in the lanes marked `negative`. On input and output: almost reduced.
   void negate_lanes(Limb* a, std::span<const bool> negative) const;

@@ -4,6 +4,7 @@
 // Intel IFMA extensions"; almost-Montgomery: Gueron 2012).
 #include "lanes/digit_loops.hpp"
 #include "modmul/ifma52/reduction.avx512ifma.hpp"
+#include "modmul/ifma52/shift.avx512ifma.hpp"
 
 namespace manymod::ifma52 {
 namespace {
@@ -188,6 +189,7 @@ constexpr lanes::Kernels kKernels = {
     .sqr_pair = sqr_pair,
     .sqr_select_pair = sqr_select_pair<placing>,
     .add_mod = Loops::add_mod,
+    .shift_mod = shift_mod,
     .select = Loops::select,
     .select_shared = Loops::select_shared,
     .to_digits = Loops::to_digits,

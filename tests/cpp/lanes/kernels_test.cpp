@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the arithmetic of every table of lanes::Kernels, the same for all techniques, against slow
 // arithmetic on plain integers.
+#include <array>
+#include <cfenv>
+
 #include "support/lane_kernel_tests.hpp"
 
 namespace manymod::lane_kernel_tests {
@@ -8,6 +11,55 @@ namespace {
 
 /// Tables whose digits may have undefined bits above w.
 class LooseDigits : public LaneKernels {};
+
+/// Tables with shift_mod.
+class ShiftingLanes : public LaneKernels {
+ protected:
+  /// A modulus that it serves: n >= 2^(w (L - 3)).
+  [[nodiscard]] static Limbs shifting_modulus(Generator& generate, std::size_t digits, std::size_t kind) {
+    const std::size_t least = digits > 3 ? w() * (digits - 3) : 0;
+    Limbs n = modulus(generate, digits, kind % kModulusKinds);
+    if (kind % 3 == 0) n = test::small(1, n.size());
+    if (test::bit_length(n) > least) return n;
+    return test::sum(test::truncated(n, least), test::power_of_two_limbs(least, n.size()));
+  }
+  /// A value below 2 n, often at the ends or in the middle.
+  [[nodiscard]] static Limbs shifted_value(Generator& generate, const Limbs& n) {
+    const Limbs one = test::small(1, n.size());
+    switch (generate.below(7)) {
+      case 0:
+        return Limbs(n.size(), 0);
+      case 1:
+        return test::difference(n, one);
+      case 2:
+        return n;
+      case 3:
+        return test::difference(bound(n), one);
+      case 4:
+        return one;
+      default:
+        return random_below(generate, bound(n));
+    }
+  }
+  /// Bits to shift by: around whole steps, those that R and R^2 need, and any.
+  [[nodiscard]] static std::size_t shift(Generator& generate, std::size_t digits) {
+    const std::size_t all = w() * digits;
+    const std::array<std::size_t, 8> chosen = {1, 42, 43, 44, 86, 87, all, 1 + generate.below(all + 60)};
+    return chosen[generate.below(chosen.size())];
+  }
+};
+
+/// A rounding mode of the processor's floating-point unit, while it lives.
+class Rounding {
+ public:
+  explicit Rounding(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
+  ~Rounding() { std::fesetround(before_); }
+  Rounding(const Rounding&) = delete;
+  Rounding& operator=(const Rounding&) = delete;
+
+ private:
+  int before_;
+};
 
 TEST(LaneValues, ReductionAgreesWithDivision) {
   Generator generate(1);
@@ -284,14 +336,50 @@ TEST_P(LaneKernels, AddsAtTheEdges) {
   }
 }
 
+/// Quotients are estimated by doubles: in every rounding mode they must not be too large, and little too
+/// small.
+TEST_P(ShiftingLanes, ShiftsAtTheEdges) {
+  Generator generate(10);
+  for (const std::size_t digits : digit_counts(45)) {
+    for (std::size_t round = 0; round < rounds(digits); ++round) {
+      LaneValues a, n;
+      for (std::size_t lane = 0; lane < lanes(); ++lane) {
+        n.push_back(shifting_modulus(generate, digits, lane + round));
+        a.push_back(shifted_value(generate, n.back()));
+      }
+      const std::size_t bits = shift(generate, digits);
+      GuardedWords r = test::pack(kernels(), a, digits);
+      const GuardedWords modulus = modulus_block(n, digits);
+      {
+        const Rounding rounding(std::array{FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO}[round % 4]);
+        kernels().shift_mod(r.data(), modulus.data(), digits, bits);
+      }
+      ASSERT_TRUE(r.guards_intact());
+      for (std::size_t lane = 0; lane < lanes(); ++lane) {
+        const Limbs found = test::unpack(kernels(), r.data(), digits, lane);
+        ASSERT_TRUE(test::below(found, bound(n[lane]))) << digits << " digits, " << bits << " bits";
+        const Limbs power = test::power_of_two_limbs(bits, bits / kLimbBits + 1);
+        ASSERT_EQ(naive::multiply_mod(found, test::small(1, 1), n[lane]),
+                  naive::multiply_mod(a[lane], power, n[lane]))
+            << digits << " digits, " << bits << " bits";
+      }
+    }
+  }
+}
+
 #if MANYMOD_X86_64
 INSTANTIATE_TEST_SUITE_P(Techniques, LaneKernels, testing::ValuesIn(test::lane_kernel_sets()),
                          test::lane_kernel_set_name);
 INSTANTIATE_TEST_SUITE_P(Techniques, LooseDigits,
                          testing::ValuesIn(sets_with([](const auto& set) { return set.loose_digits; })),
                          test::lane_kernel_set_name);
+INSTANTIATE_TEST_SUITE_P(Techniques, ShiftingLanes, testing::ValuesIn(sets_with([](const auto& set) {
+                           return set.kernels->shift_mod != nullptr;
+                         })),
+                         test::lane_kernel_set_name);
 #else
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LaneKernels);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ShiftingLanes);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LooseDigits);
 #endif
 
