@@ -42,7 +42,7 @@ ALLOWED = re.compile(
       # arithmetic whose time depends on the vector width only
     | vp(add|sub|mul|madd52|sll|srl|sra|rol|ror|and|or|xor|andn|ternlog|min|max|abs)\w*
     | v(add|sub|mul|fmadd|fmsub|fnmadd|fnmsub|and|andn|or|xor)\w*[sp]d | v(and|andn|or|xor)ps
-    | vcvt(uqq2pd|qq2pd|dq2pd|udq2pd|pd2qq|pd2uqq|ttpd2uqq)
+    | vcvt(uqq2pd|qq2pd|dq2pd|udq2pd|pd2qq|pd2uqq|tpd2uqq)
       # comparisons that yield vectors or masks, and masks
     | vpcmp\w+ | vptestn?m[bwdq] | v?cmp\w+pd
     | k(mov|add|and|andn|or|xor|xnor|not|shiftl|shiftr|unpck)[bwdq]{1,2}

@@ -37,6 +37,11 @@ inline __m512d to_doubles(Vector a) { return __builtin_convertvector(reinterpret
 /// On input: 0 <= a < 2^64. @return floor(a)
 inline Vector to_integers(__m512d a) { return reinterpret_cast<Vector>(__builtin_convertvector(a, __v8du)); }
 
+/// 2^bits.
+inline __m512d power_of_two(unsigned bits) {
+  return reinterpret_cast<__m512d>(broadcast((Limb{1023} + bits) << 52));
+}
+
 /// The number that the top digits of each lane form. On input: exact digits.
 inline __m512d top_of(const Limb* a, std::size_t digits) {
   const std::size_t lowest = digits > kTopDigits ? digits - kTopDigits : 0;
@@ -85,7 +90,7 @@ void shift_mod(Limb* a, const Limb* modulus, std::size_t digits, std::size_t bit
   const __m512d scale = _mm512_mul_pd(reciprocal_of(top_of(modulus, digits)), _mm512_set1_pd(1 - 0x1p-47));
   for (std::size_t left = bits; left > 0;) {
     const auto step = static_cast<unsigned>(left < kStepBits ? left : kStepBits);
-    const __m512d power = _mm512_set1_pd(static_cast<double>(Limb{1} << step));
+    const __m512d power = power_of_two(step);
     const __m512d quotient = _mm512_mul_pd(_mm512_mul_pd(top_of(a, digits), scale), power);
     subtract_multiple(a, modulus, to_integers(quotient), digits, step);
     left -= step;
