@@ -3,11 +3,12 @@
 // kernels.avx512ifma.cpp alone.
 //
 // A step computes a 2^k - q n, where q = floor((a 2^k / n) (1 - e)) is estimated by doubles from the top four
-// digits of a and n, and k <= kStepBits. With n >= 2^(52 (L - 3)) the digits left out are less than 2^-52 of
-// n, and less than 2^-52 of an a that is at least n / 2; all roundings, of whatever mode, and the reciprocal
-// change the quotient by less than a part of 2^-48. The factor 1 - 2^-47 makes up for this, so that q is
-// never too large, and too small by less than 1 + 2^-46 a 2^k / n. From a < 2 n this leaves a remainder below
-// n + 2^-46 2^44 n = 1.25 n, the input of the next step. A q is below 2^44.
+// digits of a and n, and k <= kStepBits. With n >= 2^(52 (L - 3)) the digits left out of either are less than
+// 2^-52 n: those of n change the quotient by less than a part of 2^-52, those of a make it smaller by less
+// than 2^(k - 52). All roundings, of whatever mode, and the reciprocal change it by less than a part of
+// 2^-48. The factor 1 - 2^-47 makes up for what could make q too large; q is too small by less than 1 + 2^(k
+// - 52) + 2^-46 a 2^k / n. From a < 2 n this leaves a remainder below n + 2^-9 n + 2^-46 2^44 n < 1.3 n, the
+// input of the next step. A q is below 2^44.
 //
 // Timing: constant-time. The doubles are 0 or between 2^-256 and 2^256: no operand takes a slower path
 // through the floating-point unit, in any mode of the caller.
