@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measure manymod-signd under growing load: measure.sh BUILD [DEVICE [OPERATION [SECONDS]]]
+# Measure manymod-signd under growing load:
+#   measure.sh BUILD [DEVICE [OPERATION [SECONDS [CLIENTS [OUTSTANDING ...]]]]]
 #
 # BUILD is a build with MANYMOD_BUILD_DAEMON and MANYMOD_BUILD_BENCH, DEVICE as in the daemon's configuration (cpu),
 # OPERATION sign_pss or sign_pkcs1 (RSA-2048), sign_ecdsa (P-256) or sign_eddsa. With DEVICE "empty" the daemon computes
-# nothing, and its own cost remains. Written are lines of JSON, see load.cpp.
+# nothing, and its own cost remains. CLIENTS keep OUTSTANDING requests each, one number after the other. Written are
+# lines of JSON, see load.cpp.
 set -euo pipefail
 
-build=$1 device=${2:-cpu} operation=${3:-sign_pss} seconds=${4:-5}
+build=$1 device=${2:-cpu} operation=${3:-sign_pss} seconds=${4:-5} clients=${5:-8}
+shift $(($# < 5 ? $# : 5))
+[ $# -gt 0 ] || set -- 1 4 16 64 128 256 512 1024 2048
 folder=$(mktemp -d)
 daemon=
 finish() {
@@ -45,7 +49,7 @@ until [ -S "$folder/socket" ]; do
   sleep 0.1
 done
 load=("$build/bench/manymod-signd-load" "$folder/socket" key "$operation")
-"${load[@]}" 8 64 2 >/dev/null # the first requests prepare keys and find the sizes of batches
-for outstanding in 1 4 16 64 128 256 512 1024 2048; do
-  "${load[@]}" 8 "$outstanding" "$seconds"
+"${load[@]}" "$clients" 64 2 >/dev/null # the first requests prepare keys and find the sizes of batches
+for outstanding; do
+  "${load[@]}" "$clients" "$outstanding" "$seconds"
 done

@@ -55,7 +55,8 @@ class ChunkRun {
         items_(items),
         workspace_(workspace),
         in_one_run_(uses_device_memory(plan.job) && consecutive(items)),
-        launch_(plan.turns.rotates() ? launch_of_blocks(plan.turns.blocks)
+        pieces_(plan.turns.rotates() ? pieces_of(plan.turns, plan.program) : std::vector<Piece>()),
+        launch_(plan.turns.rotates() ? launch_of_turns()
                                      : program_launch(plan.device, plan.shape, items.size())) {
     lay_out();
   }
@@ -93,10 +94,11 @@ class ChunkRun {
   bool in_one_run_;  // the items are consecutive; false where no operand is in device memory
   Rows modulus_;
   std::vector<Rows> operands_;
-  std::size_t list_at_ = 0, claimed_at_ = 0, steps_at_ = 0, start_at_ = 0, table_at_ = 0, result_at_ = 0,
-              refused_at_ = 0, refused_on_host_at_ = 0;
+  std::size_t list_at_ = 0, claimed_at_ = 0, progress_at_ = 0, steps_at_ = 0, pieces_at_ = 0, start_at_ = 0,
+              table_at_ = 0, result_at_ = 0, refused_at_ = 0, refused_on_host_at_ = 0;
   BufferLayout upload_layout_;  // also of the beginning of the device memory
   BufferLayout device_layout_, download_layout_;
+  std::vector<Piece> pieces_;  // of blocks that take turns
   LaunchShape launch_;
   std::byte* upload_ = nullptr;
   std::byte* download_ = nullptr;
@@ -106,16 +108,21 @@ class ChunkRun {
   [[nodiscard]] std::uint32_t modulus_words() const { return words(plan_.limbs); }
   [[nodiscard]] std::size_t residue_bytes() const { return plan_.limbs * sizeof(Limb); }
   [[nodiscard]] std::size_t result_bytes() const { return items_.size() * residue_bytes(); }
+  // The program's slots of the table, of which blocks that take turns need one to keep x between pieces.
+  [[nodiscard]] std::uint32_t slots() const { return plan_.program.slots + (plan_.turns.rotates() ? 1 : 0); }
   [[nodiscard]] std::size_t table_bytes() const {
-    return std::size_t{launch_.grid} * launch_.block * table_words() * sizeof(std::uint32_t);
+    const std::size_t blocks = plan_.turns.rotates() ? plan_.turns.blocks : launch_.grid;
+    const std::size_t thread_words =
+        std::size_t{slots() + plan_.shape.more_slots(plan_.program.scan)} * plan_.shape.lane_words;
+    return blocks * launch_.block * thread_words * sizeof(std::uint32_t);
   }
-  // Words of the tables of a thread.
-  [[nodiscard]] std::size_t table_words() const {
-    const std::size_t slots = plan_.program.slots + plan_.shape.more_slots(plan_.program.scan);
-    return slots * plan_.shape.lane_words;
+  [[nodiscard]] std::size_t progress_bytes() const {
+    return (1 + plan_.turns.blocks) * sizeof(std::uint32_t);
   }
-  [[nodiscard]] LaunchShape launch_of_blocks(std::size_t blocks) const {
-    return {static_cast<unsigned>(blocks), plan_.shape.block, shared_bytes(plan_.shape, plan_.shape.block)};
+  // A block for each piece.
+  [[nodiscard]] LaunchShape launch_of_turns() const {
+    const auto block = static_cast<unsigned>(plan_.turns.wave.items_of_block * plan_.shape.threads);
+    return {static_cast<unsigned>(pieces_.size()), block, shared_bytes(plan_.shape, block)};
   }
   [[nodiscard]] const Kernel& kernel() const { return plan_.device.kernel(kernel_id(plan_.shape)); }
 
@@ -166,10 +173,12 @@ class ChunkRun {
     }
     if (needs_list()) list_at_ = upload_layout_.add(items_.list().size_bytes());
     steps_at_ = upload_layout_.add(plan_.program.steps.size() * sizeof(Step));
+    pieces_at_ = upload_layout_.add(pieces_.size() * sizeof(Piece));
     device_layout_ = upload_layout_;
     add_gathered(modulus_);
     for (Rows& rows : operands_) add_gathered(rows);
     claimed_at_ = device_layout_.add(sizeof(std::uint32_t));
+    progress_at_ = device_layout_.add(progress_bytes());
     if (plan_.program.needs_start()) start_at_ = device_layout_.add(modulus_.count * residue_bytes());
     for (Rows& rows : operands_) {
       if (rows.reduce) rows.residues_at = device_layout_.add(rows.residues * residue_bytes());
@@ -204,6 +213,7 @@ class ChunkRun {
       std::memcpy(upload_ + list_at_, items_.list().data(), items_.list().size_bytes());
     }
     std::memcpy(upload_ + steps_at_, plan_.program.steps.data(), plan_.program.steps.size() * sizeof(Step));
+    std::copy(pieces_.begin(), pieces_.end(), reinterpret_cast<Piece*>(upload_ + pieces_at_));
     workspace_.stream().copy_to_device(device_, upload_, upload_layout_.bytes());
     gather_on_device(modulus_);
     for (const Rows& rows : operands_) gather_on_device(rows);
@@ -346,7 +356,11 @@ class ChunkRun {
                          ? reinterpret_cast<std::uint32_t*>(job_.result.limbs + items_[0] * plan_.limbs)
                          : words_at(result_at_);
     program.result_width = modulus_words();
-    if (items_.size() * plan_.shape.threads > std::size_t{launch_.grid} * launch_.block) {
+    if (plan_.turns.rotates()) {
+      program.pieces = reinterpret_cast<const Piece*>(device_ + pieces_at_);
+      program.progress = words_at(progress_at_);
+      workspace_.stream().set_bytes(program.progress, 0, progress_bytes());
+    } else if (items_.size() * plan_.shape.threads > std::size_t{launch_.grid} * launch_.block) {
       program.claimed = words_at(claimed_at_);
       workspace_.stream().set_bytes(program.claimed, 0, sizeof(std::uint32_t));
     }
@@ -354,43 +368,11 @@ class ChunkRun {
     program.comb = plan_.comb.table;
     program.comb_threads = plan_.comb.threads;
     program.scan = plan_.program.scan;
-    program.slots = plan_.program.slots;
+    program.slots = slots();
     if (plan_.constants != nullptr) program.constants = plan_.constants->constants();
     program.refused = refused();
     if (plan_.may_refuse) workspace_.stream().set_bytes(refused(), 0, items_.size());
-    if (plan_.turns.rotates()) return launch_turns(program);
     kernel().launch(workspace_.stream(), launch_, program);
-  }
-
-  // The launches of a turn run side by side, and those of the next one after both.
-  void launch_turns(const ProgramJob& program) const {
-    for (std::size_t turn = 0; turn < plan_.turns.count(); ++turn) {
-      const auto [run, beside] = plan_.turns.runs(turn);
-      const Stream* const side = beside.blocks > 0 ? &workspace_.fork() : nullptr;
-      launch_run(program, run, workspace_.stream());
-      if (side == nullptr) continue;
-      launch_run(program, beside, *side);
-      workspace_.join();
-    }
-  }
-
-  // A segment of the program for the items of some blocks.
-  void launch_run(ProgramJob program, const BlockRun& run, const Stream& stream) const {
-    const std::size_t of_block = plan_.shape.block / plan_.shape.threads, first = run.first * of_block;
-    program.steps += plan_.segments[run.segment];
-    program.step_count = plan_.segments[run.segment + 1] - plan_.segments[run.segment];
-    program.count = static_cast<std::uint32_t>(std::min(run.blocks * of_block, items_.size() - first));
-    skip(program.modulus, first);
-    skip(program.start, first);
-    for (DeviceOperand& operand : program.operands) skip(operand, first);
-    program.result += first * program.result_width;
-    if (program.refused != nullptr) program.refused += first;
-    program.table += run.first * plan_.shape.block * table_words();
-    kernel().launch(stream, launch_of_blocks(run.blocks), program);
-  }
-
-  static void skip(DeviceOperand& operand, std::size_t items) {
-    if (operand.words != nullptr) operand.words += items * operand.stride;
   }
 
   void finish() const {
@@ -432,14 +414,16 @@ class ChunkRun {
 }  // namespace
 
 std::size_t items_of_wave(Device& device, const Shape& shape) {
-  const std::size_t blocks = device.kernel(kernel_id(shape))
-                                 .blocks_per_multiprocessor(shape.block, shared_bytes(shape, shape.block));
-  return std::max<std::size_t>(1, blocks * device.properties().multiprocessors * shape.block / shape.threads);
+  return std::max<std::size_t>(1, resident_blocks(device, shape, shape.block) * shape.block / shape.threads);
 }
 
-Wave wave_of(Device& device, const Shape& shape) {
-  const std::size_t of_block = shape.block / shape.threads;
-  return {std::max<std::size_t>(1, items_of_wave(device, shape) / of_block), of_block};
+std::vector<Wave> waves_of(Device& device, const Shape& shape) {
+  std::vector<Wave> waves;
+  for (unsigned block = shape.step; block <= shape.block; block += shape.step) {
+    const std::size_t resident = resident_blocks(device, shape, block);
+    waves.push_back({std::max<std::size_t>(1, resident), block / shape.threads});
+  }
+  return waves;
 }
 
 std::size_t upload_bytes_per_item(const ChunkPlan& plan) {

@@ -14,7 +14,6 @@
 #include "gpu/engine/turns.hpp"
 #include "gpu/engine/workspace.hpp"
 #include "gpu/program/programs.hpp"
-#include "gpu/program/segments.hpp"
 #include "gpu/program/shape.hpp"
 
 namespace manymod::gpu {
@@ -54,17 +53,17 @@ struct ChunkPlan {
   std::size_t terms = 1;
   DeviceComb comb;
   const DeviceConstants* constants = nullptr;  ///< null where the technique has none
-  bool may_refuse = false;  ///< the constants are the shape's: the kernel checks each item's modulus
-  Turns turns = {};         ///< of the blocks, if they take turns; `program` is in as many segments then
-  std::span<const std::uint32_t> segments = {};  ///< SegmentedProgram::begin
+  bool may_refuse = false;       ///< the constants are the shape's: the kernel checks each item's modulus
+  Turns turns = {};              ///< of the blocks, if they take turns
   const Event* after = nullptr;  ///< the device begins when the work before it is done; null: at once
 };
 
 /// One wave: the number of items that are resident on all multiprocessors of the device with that shape.
 std::size_t items_of_wave(Device& device, const Shape& shape);
 
-/// What the device holds of that shape. On input: the shape's blocks fit the device.
-Wave wave_of(Device& device, const Shape& shape);
+/// What the device holds of that shape's blocks of each size, the largest last. On input: the shape's blocks
+/// fit the device.
+std::vector<Wave> waves_of(Device& device, const Shape& shape);
 
 /// Bytes of an item's operands in the upload, at least 1. An operand in the device's memory counts as a
 /// quarter of its size: it is only read and reduced there.

@@ -101,7 +101,7 @@ class DeviceEngine final : public Engine {
   }
 
   [[nodiscard]] bool joins_rest(const Job&, std::size_t modulus_limbs) const override {
-    return shape_for(modulus_limbs).tables_by_block;
+    return shape_for(modulus_limbs).takes_pieces;
   }
 
   /// An estimate from the number of word multiplications, of which a multiprocessor computes at most 32 per
@@ -148,10 +148,8 @@ class DeviceEngine final : public Engine {
       const BatchPart part =
           has_room_for_turns ? part_of(plain, left, most) : BatchPart{std::min(most, left), {}};
       const std::size_t count = part.items;
-      const SegmentedProgram segmented = cut_program(task.program, part.turns.segments);
-      ChunkPlan plan{gpu, shape, job, segmented.program, modulus_limbs, task.operands, task.terms, task.comb};
+      ChunkPlan plan = plain;
       plan.turns = part.turns;
-      plan.segments = segmented.begin;
       std::vector<std::size_t> refused;
       try {
         workspaces().lend([&](Workspace& workspace) {
@@ -174,10 +172,10 @@ class DeviceEngine final : public Engine {
 
   // The part of `items` remaining items that the next chunk computes.
   [[nodiscard]] static BatchPart part_of(const ChunkPlan& plan, std::size_t items, std::size_t most) {
-    if (!plan.shape.tables_by_block) return {std::min(most, items), {}};
+    if (!plan.shape.takes_pieces) return {std::min(most, items), {}};
     const bool selects = plan.program.scan && plan.shape.selections > 0;
-    return next_part(items, wave_of(plan.device, plan.shape), turn_costs(products_of(plan.program), selects),
-                     most);
+    const TurnCosts costs = turn_costs(products_of(plan.program), selects);
+    return next_part(items, waves_of(plan.device, plan.shape), costs, most);
   }
 
   void check_kernel(const Shape& shape) const {

@@ -35,6 +35,12 @@ KernelId kernel_id(const Shape& shape) {
   return {shape.kernel, shape.source, shape_definitions(shape.threads, shape.per_thread, shape.block)};
 }
 
+std::size_t resident_blocks(Device& device, const Shape& shape, unsigned block) {
+  const Kernel& kernel = device.kernel(kernel_id(shape));
+  return std::size_t{kernel.blocks_per_multiprocessor(block, shared_bytes(shape, block))} *
+         device.properties().multiprocessors;
+}
+
 LaunchShape program_launch(Device& device, const Shape& shape, std::size_t items) {
   const unsigned processors = device.properties().multiprocessors;
   const std::size_t lanes = items * shape.threads;
@@ -43,10 +49,8 @@ LaunchShape program_launch(Device& device, const Shape& shape, std::size_t items
   launch.block = static_cast<unsigned>(
       std::min<std::size_t>(shape.block, (per_processor + shape.step - 1) / shape.step * shape.step));
   launch.shared_bytes = shared_bytes(shape, launch.block);
-  const Kernel& kernel = device.kernel(kernel_id(shape));
-  const unsigned resident = kernel.blocks_per_multiprocessor(launch.block, launch.shared_bytes) * processors;
-  launch.grid = static_cast<unsigned>(
-      std::min<std::size_t>(std::max(1u, resident), (lanes + launch.block - 1) / launch.block));
+  const std::size_t resident = std::max<std::size_t>(1, resident_blocks(device, shape, launch.block));
+  launch.grid = static_cast<unsigned>(std::min(resident, (lanes + launch.block - 1) / launch.block));
   return launch;
 }
 

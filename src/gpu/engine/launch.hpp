@@ -21,6 +21,9 @@ constexpr std::size_t shared_bytes(const Shape& shape, unsigned block) {
 std::string shape_definitions(unsigned threads, unsigned per_thread, unsigned block);
 KernelId kernel_id(const Shape& shape);
 
+/// How many blocks of `block` threads all multiprocessors together hold at a time.
+std::size_t resident_blocks(Device& device, const Shape& shape, unsigned block);
+
 /// The launch for `items` items. A small number of items is distributed over all multiprocessors, in blocks
 /// as small as the shape's step.
 LaunchShape program_launch(Device& device, const Shape& shape, std::size_t items);

@@ -40,24 +40,6 @@ class Workspace {
   [[nodiscard]] const Stream& stream() const { return *stream_; }
   [[nodiscard]] const Event& done() const { return *done_; }
 
-  /// A second stream, for launches beside those of the first one. From now on its work waits for what is in
-  /// the first one now. @throws DeviceError
-  const Stream& fork() {
-    if (side_ == nullptr) {
-      side_ = device_.make_stream();
-      forked_ = device_.make_event();
-      joined_ = device_.make_event();
-    }
-    forked_->record(*stream_);
-    forked_->hold(*side_);
-    return *side_;
-  }
-  /// From now on the first stream's work waits for what is in the second one now.
-  void join() const {
-    joined_->record(*side_);
-    joined_->hold(*stream_);
-  }
-
   // Buffers of at least that many bytes; their contents are undefined. @throws DeviceError out_of_memory
   std::byte* upload(std::size_t bytes) { return grown(upload_, bytes).template as<std::byte>(); }
   std::byte* download(std::size_t bytes) { return grown(download_, bytes).template as<std::byte>(); }
@@ -67,8 +49,6 @@ class Workspace {
   Device& device_;
   std::unique_ptr<const Stream> stream_;
   std::unique_ptr<const Event> done_;
-  std::unique_ptr<const Stream> side_;
-  std::unique_ptr<const Event> forked_, joined_;
   PinnedBuffer upload_, download_;
   DeviceBuffer device_memory_;
 

@@ -14,21 +14,22 @@ namespace {
 // opencl/kernels/job.clh declares the same structs for kernels.
 static_assert(sizeof(void*) == 8 && sizeof(DeviceOperand) == 16 && sizeof(Step) == 40);
 static_assert(offsetof(ProgramJob, operands) == 48 && offsetof(ProgramJob, comb_threads) == 1112 &&
-              offsetof(ProgramJob, constants) == 1128 && sizeof(ProgramJob) == 1144);
+              offsetof(ProgramJob, constants) == 1128 && sizeof(ProgramJob) == 1160);
 static_assert(sizeof(ResidueJob) == 80 && sizeof(GarnerDifferenceJob) == 64 && sizeof(GarnerSumJob) == 72);
 static_assert(sizeof(RowsJob) == 80);
 
 constexpr std::size_t kWords = offsetof(DeviceOperand, words);
 
 constexpr auto program_pointers() {
-  std::array<std::size_t, 9 + kMaxOperands> all{
+  std::array<std::size_t, 11 + kMaxOperands> all{
       offsetof(ProgramJob, steps),          offsetof(ProgramJob, modulus) + kWords,
       offsetof(ProgramJob, start) + kWords, offsetof(ProgramJob, result),
       offsetof(ProgramJob, claimed),        offsetof(ProgramJob, table),
       offsetof(ProgramJob, comb),           offsetof(ProgramJob, constants),
-      offsetof(ProgramJob, refused)};
+      offsetof(ProgramJob, refused),        offsetof(ProgramJob, pieces),
+      offsetof(ProgramJob, progress)};
   for (std::size_t i = 0; i < kMaxOperands; ++i) {
-    all[9 + i] = offsetof(ProgramJob, operands) + i * sizeof(DeviceOperand) + kWords;
+    all[11 + i] = offsetof(ProgramJob, operands) + i * sizeof(DeviceOperand) + kWords;
   }
   return all;
 }

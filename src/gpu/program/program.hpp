@@ -58,6 +58,15 @@ struct Step {
 
 inline constexpr unsigned kMaxOperands = 64;
 
+/// The steps begin .. end - 1 of a program for the items of one block. Blocks of a launch may take turns
+/// (gpu/engine/turns.hpp): then the program of some items is in two pieces, between which other items are
+/// computed.
+struct Piece {
+  std::uint32_t block = 0;  ///< the items and the table are those of this block in a launch without pieces
+  std::uint32_t begin = 0;  ///< if > 0, x is what the piece of the steps before stored
+  std::uint32_t end = 0;    ///< if less than the number of steps, x is stored for the piece of the next steps
+};
+
 /// Canonical numbers of a batch, in device memory: item i is the `width` words from words[i stride]; stride
 /// is 0 if all items share one number.
 struct DeviceOperand {
@@ -99,6 +108,13 @@ struct ProgramJob {
   /// modulus, and the item's result is undefined then. Null if the technique has no constants, or if they are
   /// those of one modulus.
   std::uint8_t* refused = nullptr;
+  /// What the blocks of the launch compute, in the order in which they begin: of two pieces of the same items
+  /// the one with the earlier steps is first. Null: each block computes the whole program. Read by kernels of
+  /// shapes with Shape::takes_pieces; the last of the program's slots is for x between two pieces then.
+  const Piece* pieces = nullptr;
+  /// With pieces: the number of pieces that have begun, and then for each block of items whether an earlier
+  /// piece has stored x. All 0 on input.
+  std::uint32_t* progress = nullptr;
 
   /// See Kernel::launch.
   static std::span<const std::size_t> device_pointers();

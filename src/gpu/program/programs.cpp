@@ -116,6 +116,14 @@ void raise(Builder& build, const SlidingSchedule& exponent) {
 
 }  // namespace
 
+std::size_t products_of(const Step& step) { return std::size_t{step.squarings} + step.multiplications; }
+
+std::size_t products_of(const Program& program) {
+  std::size_t products = 0;
+  for (const Step& step : program.steps) products += products_of(step);
+  return products;
+}
+
 void count_selection_runs(std::vector<Step>& steps) {
   for (std::size_t i = steps.size(); i-- > 0;) {
     const bool continues = i + 1 < steps.size() && !steps[i].store && steps[i].source == Source::digit &&

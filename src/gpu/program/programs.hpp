@@ -22,6 +22,10 @@ struct Program {
   [[nodiscard]] bool needs_start() const;
 };
 
+/// The squarings and multiplications of a step, and of all steps.
+std::size_t products_of(const Step& step);
+std::size_t products_of(const Program& program);
+
 /// Sets Step::selection_run of all steps.
 void count_selection_runs(std::vector<Step>& steps);
 

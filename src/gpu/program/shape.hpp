@@ -28,9 +28,7 @@ struct Shape {
   unsigned selections = 0;
   /// See KernelId::source; the source takes the shape by macros.
   const char* source = "";
-  /// Whether each block's part of a launch's table is contiguous, in the order of the blocks, so that another
-  /// launch, of some of the blocks, can go on with it.
-  bool tables_by_block = false;
+  bool takes_pieces = false;  ///< whether the kernel reads ProgramJob::pieces
   /// The cost of reading a table element in constant time, in multiplications, as measured; 0: as
   /// window_choice.hpp estimates it.
   double scan_cost = 0;

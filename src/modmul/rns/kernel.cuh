@@ -8,13 +8,16 @@
 #include "arch/cuda/byte_products.cuda.hpp"
 #include "arch/cuda/streamed_products.cuda.hpp"
 #include "gpu/program/kernel.cuh"
+#include "gpu/program/pieces.cuh"
 #include "gpu/program/program.hpp"
 #include "modmul/rns/form.hpp"
 #include "modmul/rns/interpreter.cuda.hpp"
 
 namespace manymod::rns {
 
-extern __shared__ uint4 shared_memory[];
+// Aligned to all banks, since a row of a matrix that crosses a line of them takes wgmma twice as long to
+// read.
+extern __shared__ __align__(128) uint4 shared_memory[];
 
 using gpu::kWarp;
 
@@ -50,23 +53,24 @@ __device__ __forceinline__ bool any_of_team(bool work) {
 }
 
 /// Works through the job, 16 items (a unit) for each warp at a time. A team of kThreads threads continues
-/// until none of its warps has a unit left.
+/// until none of its warps has a unit left; in launches of pieces each warp has one unit.
 template <Form kForm, unsigned kThreads, class Team>
-__device__ __forceinline__ void run_units(const gpu::ProgramJob& job, const Team& team, std::byte* shared) {
+__device__ __forceinline__ void run_units(const gpu::ProgramJob& job, const gpu::Piece& piece,
+                                          const Team& team, std::byte* shared) {
   using Run = Interpreter<Team, kForm>;
   using Memory = SharedMemory<kForm>;
   constexpr std::uint32_t kItems = 16;
   const typename Run::Constants bases(team, shared);
-  const std::uint32_t warp = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kWarp);
+  const std::uint32_t warp = __reduce_max_sync(~0u, (piece.block * blockDim.x + threadIdx.x) / kWarp);
   const std::uint32_t warps = gridDim.x * blockDim.x / kWarp;
   auto* const records = reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt);
-  const std::uint32_t group = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kThreads);
+  const std::uint32_t group = __reduce_max_sync(~0u, (piece.block * blockDim.x + threadIdx.x) / kThreads);
   const std::uint32_t units = (job.count + kItems - 1) / kItems;
 #pragma unroll 1
   for (std::uint32_t unit = warp; any_of_team<kThreads>(unit < units);
        unit = gpu::next_unit(job, unit, warps)) {
     const ItemPair items{unit * kItems + threadIdx.x % kWarp / 4, job.count};
-    Run(team, bases, job, warp, records, threadIdx.x / kWarp, items).run(group);
+    Run(team, bases, job, warp, records, threadIdx.x / kWarp, items).run(group, piece);
   }
 }
 
@@ -77,17 +81,19 @@ __device__ __forceinline__ void run_program(const gpu::ProgramJob& job) {
   using Memory = SharedMemory<kForm>;
   auto* const shared = reinterpret_cast<std::byte*>(shared_memory);
   copy_to_shared(shared_memory, job.constants, Memory::kConstantBytes);
+  const gpu::Piece piece = gpu::begin_piece(job);
   if constexpr (Memory::kStreamed) {
     using Stream = ExtensionStream<kForm>;
     const cuda::StreamedWarpgroup<Stream, cuda::StreamLayout<Stream, kForm.ring_stages>> team(
         shared + Memory::kRingAt, static_cast<const std::byte*>(job.constants) + kForm.sizes().b_to_a());
-    run_units<kForm, kBlock>(job, team, shared);
+    run_units<kForm, kBlock>(job, piece, team, shared);
     team.drain();
   } else if constexpr (kForm.compact) {
-    run_units<kForm, cuda::Warp::kThreads>(job, cuda::Warp{}, shared);
+    run_units<kForm, cuda::Warp::kThreads>(job, piece, cuda::Warp{}, shared);
   } else {
-    run_units<kForm, cuda::Warpgroup::kThreads>(job, cuda::Warpgroup{}, shared);
+    run_units<kForm, cuda::Warpgroup::kThreads>(job, piece, cuda::Warpgroup{}, shared);
   }
+  gpu::end_piece(job, piece);
 }
 
 }  // namespace manymod::rns

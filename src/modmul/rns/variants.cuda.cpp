@@ -50,7 +50,7 @@ constexpr gpu::Shape rns_shape(const char* kernel, unsigned block) {
   shape.block_shared_bytes = Memory::kRecordsAt;
   shape.kernel_slots = kForm.kernel_slots();
   shape.selections = kForm.selections();
-  shape.tables_by_block = true;
+  shape.takes_pieces = true;
   return shape;
 }
 

@@ -83,7 +83,8 @@ RnsMemory run_rns_warps(gpu::ProgramJob job, std::uint32_t group = 1) {
       const auto team = rns_team<kForm>(warp, constants + kForm.sizes().b_to_a());
       const typename Run::Constants bases(team, constants);
       const rns::ItemPair items{number * kWarpItems + team.lane() / 4, job.count};
-      Run(team, bases, job, number, shared.words(), number, items).run(group + 3 * number);
+      Run(team, bases, job, number, shared.words(), number, items)
+          .run(group + 3 * number, {0, 0, job.step_count});
       if constexpr (kForm.ring_stages > 0) team.drain();
     });
   };

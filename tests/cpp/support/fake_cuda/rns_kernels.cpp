@@ -49,8 +49,12 @@ class Block {
   using Memory = rns::SharedMemory<kForm>;
 
  public:
-  Block(const gpu::ProgramJob& job, const Launch& launch, BlockMemory& memory, std::uint32_t first_thread)
-      : job_(job), launch_(launch), memory_(memory), first_thread_(first_thread) {
+  Block(const gpu::ProgramJob& job, const Launch& launch, BlockMemory& memory, const gpu::Piece& piece)
+      : job_(job),
+        launch_(launch),
+        memory_(memory),
+        piece_(piece),
+        first_thread_(piece.block * launch.block) {
     memory_.forget();
     std::memcpy(memory_.at(0, Memory::kConstantBytes), job.constants, Memory::kConstantBytes);
   }
@@ -68,6 +72,7 @@ class Block {
   const gpu::ProgramJob& job_;
   const Launch& launch_;
   BlockMemory& memory_;
+  gpu::Piece piece_;
   std::uint32_t first_thread_;
 
   void run_items(std::uint32_t number, std::uint32_t unit) const {
@@ -80,11 +85,28 @@ class Block {
           memory_.at(Memory::kRecordsAt, launch_.block * Memory::kRecordBytes));
       const rns::ItemPair items{unit * kWarpItems + team.lane() / 4, job_.count};
       Run(team, bases, job_, number, records, number - first_thread_ / kWarp, items)
-          .run(number * kWarp / kThreads);
+          .run(number * kWarp / kThreads, piece_);
       if constexpr (Memory::kStreamed) team.drain();
     });
   }
 };
+
+/// What block number `block` computes: as begin_piece of gpu/program/pieces.cuh, but blocks run one after the
+/// other, so that a piece that would wait would wait forever.
+gpu::Piece begin_piece(const gpu::ProgramJob& job, std::uint32_t block) {
+  if (job.pieces == nullptr) return {block, 0, job.step_count};
+  if (job.progress[0] != block) throw std::logic_error("the pieces of rns do not begin in order");
+  ++job.progress[0];
+  const gpu::Piece& piece = job.pieces[block];
+  if (piece.begin > 0 && job.progress[1 + piece.block] == 0) {
+    throw std::logic_error("a piece of rns comes before that of its earlier steps");
+  }
+  return piece;
+}
+
+void end_piece(const gpu::ProgramJob& job, const gpu::Piece& piece) {
+  if (piece.end < job.step_count) job.progress[1 + piece.block] = 1;
+}
 
 /// Neighbours that go together.
 template <rns::Form kForm, unsigned kBlock>
@@ -102,7 +124,9 @@ void run_program(const Launch& launch, void** parameters) {
   }
   BlockMemory memory(launch.shared_bytes);
   for (std::uint32_t block = 0; block < launch.grid; ++block) {
-    Block<kForm, kTogether>(job, launch, memory, block * launch.block).run();
+    const gpu::Piece piece = begin_piece(job, block);
+    Block<kForm, kTogether>(job, launch, memory, piece).run();
+    end_piece(job, piece);
   }
 }
 
