@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crypto/hash.hpp"
 
-#include <openssl/core_names.h>
-
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "abi/enum_value.hpp"
+#include "manymod/rsa.h"
 
 namespace manymod::crypto {
 namespace {
@@ -51,8 +51,16 @@ const HashFacts* find_hash_by_name(const char* name) {
   return found == kHashes.end() ? nullptr : &*found;
 }
 
-Hasher::Hasher(mm_hash hash) : facts_(find_hash(hash)), hash_(fetched(*facts_)), context_(EVP_MD_CTX_new()) {
+Hasher::Hasher(mm_hash hash) : Hasher(*find_hash(hash), fetched(*find_hash(hash))) {}
+
+Hasher::Hasher(const HashFacts& facts, Libcrypto<EVP_MD> hash)
+    : facts_(&facts), hash_(std::move(hash)), context_(EVP_MD_CTX_new()) {
   require_crypto(context_ != nullptr, "EVP_MD_CTX_new");
+}
+
+Hasher Hasher::another() const {
+  require_crypto(EVP_MD_up_ref(hash_.get()) == 1, "EVP_MD_up_ref");
+  return {*facts_, Libcrypto<EVP_MD>(hash_.get())};
 }
 
 std::size_t Hasher::block_size() const {
@@ -117,27 +125,35 @@ void Hasher::xor_mask(std::span<std::uint8_t> target, ByteSpan seed) {
     for (std::size_t i = 0; i < target.size(); ++i) target[i] ^= mask[i];
     return;
   }
+  // Seed and counter are one part, because each EVP_DigestUpdate takes a tenth of a short digest's time.
+  constexpr std::size_t kCounter = 4;
+  std::array<std::uint8_t, MM_RSA_MAX_BITS / 8 + kCounter> storage;
+  const std::span<std::uint8_t> input = std::span(storage).first(seed.size() + kCounter);
+  std::ranges::copy(seed, input.begin());
+  std::ranges::fill(input.last(kCounter), std::uint8_t{0});
   std::array<std::uint8_t, kMaxDigest> block;
-  std::array<std::uint8_t, 4> counter{};
   for (std::size_t from = 0; from < target.size(); from += size()) {
-    digest(block, {seed, counter});
+    digest(block, {input});
     const std::size_t count = std::min(size(), target.size() - from);
     for (std::size_t i = 0; i < count; ++i) target[from + i] ^= block[i];
     // Targets have at most MM_RSA_MAX_BITS / 8 bytes and digests at least 20: fewer than 256 blocks.
-    ++counter[3];
+    ++input.back();
   }
   wipe_bytes(block.data(), block.size());
+  wipe_bytes(input.data(), input.size());
 }
 
-Hmac::Hmac(mm_hash hash) : inner_(hash), outer_(hash), work_(hash) {
-  require_crypto(work_.block_size() <= kMaxBlock, "a hash with a longer block");
+Hmac::Hmac(mm_hash hash)
+    : work_(hash), inner_(work_.another()), outer_(work_.another()), block_size_(work_.block_size()) {
+  require_crypto(block_size_ <= kMaxBlock, "a hash with a longer block");
 }
 
-void Hmac::begin_padded(Hasher& hasher, ByteSpan key, std::uint8_t pad) {
-  std::array<std::uint8_t, kMaxBlock> block;
-  block.fill(pad);
+void Hmac::begin_padded(Hasher& hasher, ByteSpan key, std::uint8_t pad) const {
+  std::array<std::uint8_t, kMaxBlock> storage;
+  const std::span<std::uint8_t> block = std::span(storage).first(block_size_);
+  std::ranges::fill(block, pad);
   for (std::size_t i = 0; i < key.size(); ++i) block[i] = static_cast<std::uint8_t>(block[i] ^ key[i]);
-  hasher.begin(ByteSpan(block).first(hasher.block_size()));
+  hasher.begin(block);
   wipe_bytes(block.data(), block.size());
 }
 
@@ -151,29 +167,6 @@ void Hmac::digest(std::span<std::uint8_t> mac, std::initializer_list<ByteSpan> p
   work_.continue_digest(digest, inner_, parts);
   work_.continue_digest(mac, outer_, {ByteSpan(digest).first(size())});
   wipe_bytes(digest.data(), digest.size());
-}
-
-HmacSha256::HmacSha256() {
-  const Libcrypto<EVP_MAC> hmac(EVP_MAC_fetch(nullptr, OSSL_MAC_NAME_HMAC, nullptr));
-  require_crypto(hmac != nullptr, "EVP_MAC_fetch");
-  context_.reset(EVP_MAC_CTX_new(hmac.get()));
-  require_crypto(context_ != nullptr, "EVP_MAC_CTX_new");
-  std::string hash(find_hash(MM_SHA256)->name);
-  const std::array<OSSL_PARAM, 2> parameters{
-      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash.data(), 0), OSSL_PARAM_construct_end()};
-  require_crypto(EVP_MAC_CTX_set_params(context_.get(), parameters.data()) == 1, "EVP_MAC_CTX_set_params");
-}
-
-Sha256Digest HmacSha256::digest(ByteSpan key, std::initializer_list<ByteSpan> parts) {
-  // The key is passed each time, because OpenSSL before 3.0.3 does not restart without one.
-  require_crypto(EVP_MAC_init(context_.get(), key.data(), key.size(), nullptr) == 1, "EVP_MAC_init");
-  for (const ByteSpan& part : parts) {
-    require_crypto(EVP_MAC_update(context_.get(), part.data(), part.size()) == 1, "EVP_MAC_update");
-  }
-  Sha256Digest result;
-  std::size_t size = 0;
-  require_crypto(EVP_MAC_final(context_.get(), result.data(), &size, result.size()) == 1, "EVP_MAC_final");
-  return result;
 }
 
 }  // namespace manymod::crypto

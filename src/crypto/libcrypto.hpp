@@ -20,8 +20,6 @@ struct FreeLibcrypto {
   void operator()(BN_CTX* context) const { BN_CTX_free(context); }
   void operator()(EVP_MD* hash) const { EVP_MD_free(hash); }
   void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-  void operator()(EVP_MAC* mac) const { EVP_MAC_free(mac); }
-  void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
   void operator()(EVP_PKEY_CTX* context) const { EVP_PKEY_CTX_free(context); }
   void operator()(EVP_CIPHER* cipher) const { EVP_CIPHER_free(cipher); }

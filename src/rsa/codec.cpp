@@ -10,9 +10,13 @@ namespace manymod::rsa {
 
 Codec::Codec(const CheckedCall& call, std::size_t modulus_bytes) : checked_(call), encoded_(modulus_bytes) {
   if (call.hash != nullptr) hash_.emplace(call.hash->hash);
-  if (call.mgf != nullptr) mgf_.emplace(call.mgf->hash);
-  if (call.op == MM_RSA_DECRYPT && call.scheme == MM_RSA_PKCS1V15) hmac_.emplace();
+  if (call.mgf != nullptr) {
+    mgf_.emplace(call.mgf == call.hash ? hash_->another() : crypto::Hasher(call.mgf->hash));
+  }
+  if (call.op == MM_RSA_DECRYPT && call.scheme == MM_RSA_PKCS1V15) hmac_.emplace(MM_SHA256);
 }
+
+Codec::~Codec() { wipe_bytes(std::span(random_).last(drawn_).data(), drawn_); }
 
 mm_status Codec::encode(const Key& key, std::size_t item, std::span<Limb> number) {
   if (!allowed_by(key.pss())) return MM_ITEM_RSA_PADDING;
@@ -83,21 +87,26 @@ mm_status Codec::encode_pss_signature(const Key& key, ByteSpan digest, std::span
   if (wanted == MM_RSA_SALT_MAX) size = shape.longest_salt();
   if (size > shape.longest_salt()) return MM_ITEM_RSA_LENGTH;
   if (size < static_cast<std::size_t>(key.pss().least_salt)) return MM_ITEM_RSA_PADDING;
-  encode_pss(encoded, shape, digest, salt(size));
+  encode_pss(encoded, shape, digest, fresh(size));
   return MM_ITEM_NOT_COMPUTED;
 }
 
-// Random bytes are drawn for several salts at once, for twice as many each time: one RAND_bytes costs as much
-// as six digests.
-ByteSpan Codec::salt(std::size_t size) {
-  static_assert(std::tuple_size_v<decltype(salts_)> >= MM_RSA_MAX_BITS / 8);
-  if (salts_left_ < size) {
-    salts_left_ = std::min(salts_.size(), std::max(size, 2 * salts_drawn_));
-    salts_drawn_ = salts_left_;
-    crypto::random_bytes(std::span(salts_).last(salts_left_));
+// Random bytes are drawn for several items at once, for twice as many each time: one RAND_bytes costs as much
+// as six digests. Seeds are secret and salts are not.
+std::span<std::uint8_t> Codec::fresh(std::size_t size) {
+  static_assert(std::tuple_size_v<decltype(random_)> >= MM_RSA_MAX_BITS / 8);
+  if (left_ < size) {
+    drawn_ = std::min(random_.size(), std::max(size, 2 * drawn_));
+    left_ = drawn_;
+    const std::span<std::uint8_t> bytes = std::span(random_).last(drawn_);
+    if (checked_.op == MM_RSA_ENCRYPT) {
+      crypto::private_random_bytes(bytes);
+    } else {
+      crypto::random_bytes(bytes);
+    }
   }
-  salts_left_ -= size;
-  return ByteSpan(salts_).last(salts_left_ + size).first(size);
+  left_ -= size;
+  return std::span(random_).last(left_ + size).first(size);
 }
 
 mm_status Codec::encode_message(ByteSpan message, std::span<std::uint8_t> encoded) {
@@ -109,10 +118,8 @@ mm_status Codec::encode_message(ByteSpan message, std::span<std::uint8_t> encode
     encode_pkcs1v15_message(encoded, message);
     return MM_ITEM_NOT_COMPUTED;
   }
-  std::array<std::uint8_t, crypto::kMaxDigest> seed;
-  crypto::private_random_bytes(std::span(seed).first(hash_->size()));
-  encode_oaep(encoded, message, ByteSpan(checked_.label_digest).first(hash_->size()),
-              ByteSpan(seed).first(hash_->size()), *mgf_);
+  const std::span<std::uint8_t> seed = fresh(hash_->size());
+  encode_oaep(encoded, message, ByteSpan(checked_.label_digest).first(hash_->size()), seed, *mgf_);
   wipe_bytes(seed.data(), seed.size());
   return MM_ITEM_NOT_COMPUTED;
 }

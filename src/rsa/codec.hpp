@@ -17,6 +17,9 @@ class Codec {
  public:
   /// `modulus_bytes`: the largest k of the keys that it is used with. `call` must outlive it.
   Codec(const CheckedCall& call, std::size_t modulus_bytes);
+  Codec(const Codec&) = delete;
+  Codec& operator=(const Codec&) = delete;
+  ~Codec();
 
   /// Encode the input of an item.
   ///
@@ -39,10 +42,11 @@ class Codec {
   const CheckedCall& checked_;
   std::optional<crypto::Hasher> hash_;
   std::optional<crypto::Hasher> mgf_;
-  std::optional<crypto::HmacSha256> hmac_;  ///< for implicit rejection
+  std::optional<crypto::Hmac> hmac_;  ///< for implicit rejection
   SecretBytes encoded_;
-  std::array<std::uint8_t, 4096> salts_;  ///< random bytes, of which the last `salts_left_` are unused
-  std::size_t salts_left_ = 0, salts_drawn_ = 0;
+  /// Of its last `drawn_` bytes, which are random, the last `left_` are unused.
+  std::array<std::uint8_t, 4096> random_;
+  std::size_t left_ = 0, drawn_ = 0;
 
   // Encoders of the operations, each with the result of encode(). Those that write `encoded` fill k bytes.
   mm_status encode_number(const Key& key, ByteSpan bytes, std::span<Limb> number) const;
@@ -65,8 +69,8 @@ class Codec {
   [[nodiscard]] bool digest_has_wrong_size(ByteSpan message) const;
   // The message's digest: the message itself if the call is prehashed, else bytes in `storage`.
   ByteSpan digest_of(ByteSpan message, std::span<std::uint8_t> storage);
-  /// A fresh random salt, valid until the next call.
-  ByteSpan salt(std::size_t size);
+  /// Fresh random bytes for a salt or a seed, which stay until the next call.
+  std::span<std::uint8_t> fresh(std::size_t size);
   PssShape pss_shape(const Key& key) { return {key.bits(), *hash_, *mgf_}; }
   // Write all of `bytes`, of which the first `size` are the result, to the output of `item`.
   void write(std::size_t item, ByteSpan bytes, std::size_t size) const;

@@ -71,21 +71,21 @@ void random_nonzero(std::span<std::uint8_t> bytes) {
 }
 
 // The pseudorandom function of implicit rejection: each 32 bytes of output are the HMAC of a block counter,
-// the label, which names the purpose of the output, and the number of output bits.
-void rejection_bytes(std::span<std::uint8_t> out, crypto::HmacSha256& hmac, ByteSpan key,
-                     std::string_view label) {
+// the label, which names the purpose of the output, and the number of output bits. `hmac` has the key.
+void rejection_bytes(std::span<std::uint8_t> out, crypto::Hmac& hmac, std::string_view label) {
   const std::size_t bits = 8 * out.size();
   const std::array<std::uint8_t, 2> length{static_cast<std::uint8_t>(bits >> 8),
                                            static_cast<std::uint8_t>(bits)};
   std::array<std::uint8_t, 2> counter{};
   const ByteSpan label_bytes(reinterpret_cast<const std::uint8_t*>(label.data()), label.size());
-  for (std::size_t from = 0; from < out.size(); from += crypto::Sha256Digest{}.size()) {
-    crypto::Sha256Digest block = hmac.digest(key, {counter, label_bytes, length});
+  crypto::Sha256Digest block;
+  for (std::size_t from = 0; from < out.size(); from += block.size()) {
+    hmac.digest(block, {counter, label_bytes, length});
     const std::size_t count = std::min(block.size(), out.size() - from);
     std::copy_n(block.begin(), count, out.begin() + static_cast<std::ptrdiff_t>(from));
-    wipe_bytes(block.data(), block.size());
     ++counter[1];
   }
+  wipe_bytes(block.data(), block.size());
 }
 
 // The last candidate below `limit`, of candidates cut to as many bits as `limit` has.
@@ -203,13 +203,16 @@ Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, cryp
 }
 
 std::uint64_t decode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan exponent_digest,
-                                      ByteSpan ciphertext, crypto::HmacSha256& hmac) {
+                                      ByteSpan ciphertext, crypto::Hmac& hmac) {
   const std::size_t size = encoded.size();
-  crypto::Sha256Digest key = hmac.digest(exponent_digest, {ciphertext});
+  crypto::Sha256Digest key;
+  hmac.set_key(exponent_digest);
+  hmac.digest(key, {ciphertext});
+  hmac.set_key(key);
   SecretBytes synthetic(size);
   SecretBytes candidates(2 * kLengthCandidates);
-  rejection_bytes(synthetic.first(size), hmac, key, "message");
-  rejection_bytes(candidates.first(candidates.size()), hmac, key, "length");
+  rejection_bytes(synthetic.first(size), hmac, "message");
+  rejection_bytes(candidates.first(candidates.size()), hmac, "length");
   wipe_bytes(key.data(), key.size());
   const std::uint64_t rejected_size =
       synthetic_length(candidates.first(candidates.size()), size - (kPkcs1v15Overhead - 1));

@@ -74,10 +74,10 @@ Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, cryp
 /// EME-PKCS1-v1_5 decoding in place with implicit rejection (draft-irtf-cfrg-rsa-guidance, section 7):
 /// invalid padding yields a message that is derived from the private exponent and the ciphertext.
 ///
-/// On input: `exponent_digest`: SHA-256 of the private exponent as k bytes; `ciphertext`: k bytes. On output:
-/// the message at the front of `encoded`, zeros behind it. @return its size. Timing: constant-time in the
-/// bytes, the validity and the size.
+/// On input: `exponent_digest`: SHA-256 of the private exponent as k bytes; `ciphertext`: k bytes; `hmac`:
+/// with SHA-256. On output: the message at the front of `encoded`, zeros behind it. @return its size. Timing:
+/// constant-time in the bytes, the validity and the size.
 std::uint64_t decode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan exponent_digest,
-                                      ByteSpan ciphertext, crypto::HmacSha256& hmac);
+                                      ByteSpan ciphertext, crypto::Hmac& hmac);
 
 }  // namespace manymod::rsa

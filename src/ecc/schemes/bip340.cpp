@@ -19,21 +19,23 @@ namespace {
 constexpr std::size_t kSize = 32;  ///< of a number
 using String = std::array<std::uint8_t, kSize>;
 
-/// A hash with a tag of its own: SHA256(SHA256(tag) || SHA256(tag) || data).
+/// A hash with a tag of its own: SHA256(SHA256(tag) || SHA256(tag) || data). The tags are hashed once.
 class TaggedHash {
  public:
-  TaggedHash(crypto::Hasher& sha256, std::string_view tag) : sha256_(sha256) {
+  TaggedHash(crypto::Hasher& sha256, std::string_view tag) : sha256_(sha256), begun_(sha256.another()) {
     const ByteSpan text(reinterpret_cast<const std::uint8_t*>(tag.data()), tag.size());
-    sha256.digest(prefix_, {text});
-    std::copy_n(prefix_.begin(), kSize, prefix_.begin() + kSize);
+    std::array<std::uint8_t, 2 * kSize> prefix;
+    sha256.digest(prefix, {text});
+    std::copy_n(prefix.begin(), kSize, prefix.begin() + kSize);
+    begun_.begin(prefix);
   }
   void digest(String& result, ByteSpan a, ByteSpan b = {}, ByteSpan c = {}) {
-    sha256_.digest(result, {prefix_, a, b, c});
+    sha256_.continue_digest(result, begun_, {a, b, c});
   }
 
  private:
   crypto::Hasher& sha256_;
-  std::array<std::uint8_t, 2 * kSize> prefix_{};
+  crypto::Hasher begun_;
 };
 
 /// The hashes of one thread.

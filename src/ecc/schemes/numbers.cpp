@@ -82,27 +82,26 @@ NonceGenerator::NonceGenerator(const Curve& curve, mm_hash hash) : curve_(curve)
 }
 
 NonceGenerator::~NonceGenerator() {
-  wipe_bytes(value_.data(), value_.size());
-  wipe_bytes(seed_.data(), seed_.size());
+  wipe_bytes(input_.data(), input_.size());
   wipe_bytes(candidate_.data(), candidate_.size());
 }
 
 std::size_t NonceGenerator::write_seed(const NonceSeed& seed) {
   const std::size_t size = curve_.scalar_bytes();
-  const std::span<std::uint8_t> bytes(seed_);
+  const std::span<std::uint8_t> bytes = std::span(input_).subspan(hmac_.size() + 1);
   bytes_from_limbs(bytes.first(size), seed.secret);
   bytes_from_limbs(bytes.subspan(size, size), seed.message);
   std::ranges::copy(seed.extra, bytes.subspan(2 * size).begin());
   return 2 * size + seed.extra.size();
 }
 
-// K = HMAC(K, V || separator || data); V = HMAC(K, V). `hmac` has the old K, and hmac_ gets the new one.
-void NonceGenerator::update(crypto::Hmac& hmac, std::uint8_t separator, ByteSpan data) {
-  const ByteSpan value = ByteSpan(value_).first(hmac_.size());
+// K = HMAC(K, V || separator || seed); V = HMAC(K, V). `hmac` has the old K, and hmac_ gets the new one.
+void NonceGenerator::update(crypto::Hmac& hmac, std::uint8_t separator, std::size_t seed_size) {
   std::array<std::uint8_t, crypto::kMaxDigest> key;
-  hmac.digest(key, {value, {&separator, 1}, data});
+  input_[hmac_.size()] = separator;
+  hmac.digest(key, {ByteSpan(input_).first(hmac_.size() + 1 + seed_size)});
   hmac_.set_key(ByteSpan(key).first(hmac_.size()));
-  hmac_.digest(value_, {value});
+  hmac_.digest(value(), {value()});
   wipe_bytes(key.data(), key.size());
 }
 
@@ -111,8 +110,8 @@ void NonceGenerator::next(std::span<Limb> k) {
   const std::size_t size = hmac_.size();
   std::size_t filled = 0;
   for (; filled < curve_.scalar_bytes(); filled += size) {
-    hmac_.digest(value_, {ByteSpan(value_).first(size)});
-    std::copy_n(value_.begin(), size, candidate_.begin() + static_cast<std::ptrdiff_t>(filled));
+    hmac_.digest(value(), {value()});
+    std::ranges::copy(value(), candidate_.begin() + static_cast<std::ptrdiff_t>(filled));
   }
   leftmost_bits(curve_, k, ByteSpan(candidate_).first(filled));
 }
@@ -124,16 +123,16 @@ void NonceGenerator::next(std::span<Limb> k) {
 }
 
 void NonceGenerator::generate(std::span<Limb> k, const NonceSeed& seed, unsigned skip) {
-  value_.fill(1);
-  const ByteSpan data = ByteSpan(seed_).first(write_seed(seed));
-  update(first_, 0, data);
-  update(hmac_, 1, data);
+  std::ranges::fill(value(), std::uint8_t{1});
+  const std::size_t seed_size = write_seed(seed);
+  update(first_, 0, seed_size);
+  update(hmac_, 1, seed_size);
   for (;;) {
     next(k);
     bool accepted = false;
     accept(k, accepted);
     if (accepted && skip-- == 0) return;
-    update(hmac_, 0, {});
+    update(hmac_, 0, 0);
   }
 }
 

@@ -97,12 +97,13 @@ class NonceGenerator {
   const Curve& curve_;
   crypto::Hmac first_;  ///< under the key that all nonces begin with
   crypto::Hmac hmac_;
-  std::array<std::uint8_t, crypto::kMaxDigest> value_{};
-  std::array<std::uint8_t, 2 * kMaxScalar + kMaxExtra> seed_{};
+  /// V || separator || seed, as K is computed from them: in a row, because hashing three parts takes longer.
+  std::array<std::uint8_t, crypto::kMaxDigest + 1 + 2 * kMaxScalar + kMaxExtra> input_{};
   std::array<std::uint8_t, kMaxScalar + crypto::kMaxDigest> candidate_{};
 
+  [[nodiscard]] std::span<std::uint8_t> value() { return std::span(input_).first(hmac_.size()); }
   [[nodiscard]] std::size_t write_seed(const NonceSeed& seed);
-  void update(crypto::Hmac& hmac, std::uint8_t separator, ByteSpan data);
+  void update(crypto::Hmac& hmac, std::uint8_t separator, std::size_t seed_size);
   void next(std::span<Limb> k);
   void accept(std::span<const Limb> k, bool& accepted) const;
 };

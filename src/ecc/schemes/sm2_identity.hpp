@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,11 +17,14 @@ namespace manymod::ecc {
 
 using Sm2Digest = std::array<std::uint8_t, 32>;
 
-/// What one thread keeps from one key to the next: the hash of all that comes before a key, for one id.
+/// What one thread keeps from one key to the next: for one id, the hash of all that comes before a key, and Z
+/// of the last key.
 struct Sm2Prefix {
   std::vector<std::uint8_t> id;
   bool begun = false;
-  crypto::Hasher before_key{MM_SM3}, hasher{MM_SM3};
+  crypto::Hasher before_key{MM_SM3}, hasher{before_key.another()};
+  std::array<std::uint8_t, 64> key{};
+  std::optional<Sm2Digest> z;
 };
 
 class Sm2Identity {
@@ -28,7 +32,8 @@ class Sm2Identity {
   explicit Sm2Identity(const Curve& curve);
 
   /// Z of an id, "1234567812345678" if it is empty, and a key. Keys in a row with one id take two
-  /// compressions each, others four or more. @return false if the id is longer than 8191 bytes
+  /// compressions each, equal ones none, and others four or more. @return false if the id is longer than 8191
+  /// bytes
   [[nodiscard]] bool digest(Sm2Digest& z, ByteSpan id, std::span<const Limb> x, std::span<const Limb> y,
                             Sm2Prefix& prefix) const;
   /// What it hashes before the key; empty if the id is longer.

@@ -161,7 +161,7 @@ void check_calls(const testing::TestPrimes& primes, const char* third, const Var
 /// Padding is removed from encoded messages whose bytes are all secret, valid and invalid ones.
 void check_padding() {
   crypto::Hasher sha256(MM_SHA256);
-  crypto::HmacSha256 hmac;
+  crypto::Hmac hmac(MM_SHA256);
   const Bytes label_digest(32, 7);
   const Bytes ciphertext(128, 9);
   for (const bool good : {true, false}) {

@@ -111,6 +111,33 @@ TEST(Sm2, SignsForLibcryptoAndVerifiesItsSignatures) {
   }
 }
 
+TEST(Sm2, KeysAndIdsMayRepeatAndAlternate) {
+  EccPlan plan = make_plan();
+  struct Signer {
+    std::uint64_t secret, id;
+  };
+  constexpr std::array<Signer, 7> kSigners{{{1, 1}, {1, 1}, {2, 1}, {2, 2}, {1, 2}, {1, 1}, {2, 1}}};
+  std::vector<Bytes> secrets, ids;
+  for (const Signer& signer : kSigners) {
+    secrets.push_back(small_secret(32, signer.secret));
+    ids.push_back(noise(10, signer.id));
+  }
+  const std::vector<Bytes> keys = plan.public_keys(secrets), messages(kSigners.size(), noise(32, 5));
+  EccOperands operands;
+  operands.secrets = secrets;
+  operands.messages = messages;
+  operands.contexts = ids;
+  const auto signatures = plan.run(MM_ECC_SIGN, kSigners.size(), operands);
+  for (std::size_t i = 0; i < kSigners.size(); ++i) {
+    EXPECT_EQ(signatures[i], sign_one(plan, secrets[i], messages[i], {}, {}, ids[i]).bytes) << i;
+  }
+  operands.secrets = {};
+  operands.points = keys;
+  operands.signatures = signatures;
+  EXPECT_EQ(plan.run_verification(MM_ECC_VERIFY, kSigners.size(), operands),
+            std::vector(kSigners.size(), true));
+}
+
 TEST(Sm2, BadOperandsHaveStatuses) {
   EccPlan plan = make_plan();
   const Bytes secret = small_secret(32, 1);
