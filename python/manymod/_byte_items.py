@@ -241,21 +241,28 @@ class Verdicts:
     """Verdicts of a call while they are made: a flag and a status for each item `present` (None: all)."""
 
     def __init__(self, count: int, present: NDArray[np.intp] | None) -> None:
-        self._all = count
-        self._present = slice(None) if present is None else present
+        self._all, self._present = count, present
         self.count = count if present is None else len(present)
-        self.flags, self.status = np.zeros(self.count, np.uint8), np.empty(self.count, np.uint8)
+        # The answer is these arrays themselves where it can be: to provide fresh memory for others takes the
+        # system longer than to fill them.
+        self._valid, self.status = np.zeros(self.count, np.bool_), np.empty(self.count, np.uint8)
+        self.flags = self._valid.view(np.uint8)
 
     def answer(self, source: Items, null: NDArray[np.bool_] | None, errors: str, *, scalar: bool) -> Any:
         """Verdicts in the kind of `source`, alone for ``errors="false"``; else as `answer_or_error`."""
-        valid = np.zeros(self._all, np.bool_)
-        valid[self._present] = self.flags != 0
-        verdicts = _flags_answer(source, valid, null)
+        verdicts = _flags_answer(source, self._of_all(self._valid, False), null)
         if errors == "false":
             return verdicts
-        statuses = np.full(self._all, Status.NOT_COMPUTED, np.uint8)
-        statuses[self._present] = self.status
+        statuses = self._of_all(self.status, Status.NOT_COMPUTED)
         return answer_or_error("verify", verdicts, statuses, null, errors, scalar=scalar)
+
+    def _of_all(self, values: NDArray[Any], absent: int) -> NDArray[Any]:
+        """An element for each item: `absent` for those that are not present."""
+        if self._present is None:
+            return values
+        result = np.full(self._all, absent, values.dtype)
+        result[self._present] = values
+        return result
 
 
 def bytes_answer(

@@ -41,6 +41,8 @@ def key_numbers(value: Any, keys: int) -> tuple[NDArray[np.uint32] | None, Any]:
         given, missing = _of_objects(given, keys)
     elif given.dtype.kind == "f":
         given, missing = _of_floats(given, missing)
+    if missing is None and given.size and given.min() >= 0 and given.max() < keys:
+        return given.astype(np.uint32), labels  # a copy: calls may last until the caller changes the indices
     wrong = (given < 0) | (given >= keys)
     if missing is not None:
         wrong |= missing
@@ -109,8 +111,10 @@ def length(indices: NDArray[np.uint32] | None) -> int | None:
 
 
 def broadcast(indices: NDArray[np.uint32] | None, count: int) -> NDArray[np.uint32] | None:
-    """One index for each of `count` items; None: 0 for all."""
-    return None if indices is None else np.ascontiguousarray(np.broadcast_to(indices, (count,)))
+    """One index for each of `count` items; None: 0 for all, for which the library reads no array."""
+    if indices is None or (indices.ndim == 0 and indices == 0):
+        return None
+    return np.ascontiguousarray(np.broadcast_to(indices, (count,)))
 
 
 def taken(indices: NDArray[np.uint32] | None, rows: NDArray[np.intp]) -> NDArray[np.uint32] | None:

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from tests.python.rsa_support import private_key
 
 from manymod import rsa
+from manymod.errors import Status
 
 SHA256 = hashes.SHA256()
 PSS = padding.PSS(padding.MGF1(SHA256), padding.PSS.DIGEST_LENGTH)
@@ -158,6 +159,21 @@ class TestKinds:
         for wrong in (out[:4], np.empty((5, 255), np.uint8), [0] * 5, np.empty((5, 256), np.int8)):
             with pytest.raises(ValueError, match="out must be"):
                 key.sign(self.rows, "pkcs1v15", "sha256", out=wrong)
+
+    @pytest.mark.parametrize("kind", [np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.float64])
+    def test_indices_of_keys(self, kind: type) -> None:
+        ring = rsa.KeyRing([private_key(1024), private_key(1024, 1)])
+        signatures = ring.sign(self.rows, [0, 1, 1, 0, 1], "pkcs1v15", "sha256")
+        own: np.ndarray = np.array([0, 1, 1, 0, 1], kind)
+        for indices in (own, own[::-1][::-1], 0, 1, 2, np.array([0, 2, 1, 255, 1], kind)):
+            verdicts, statuses = ring.verify(
+                signatures, self.rows, indices, "pkcs1v15", "sha256", errors="status"
+            )
+            assert verdicts.dtype == bool
+            assert verdicts.flags.owndata
+            assert verdicts.tolist() == (own == indices).tolist()
+            missing = np.broadcast_to(np.asarray(indices) > 1, (5,))
+            assert statuses.tolist() == np.where(missing, Status.RSA_KEY, 0).tolist()
 
     @pytest.mark.parametrize("indices", [[0, 5, 0, 7, 0], [5, -1, 7, 8, 9]])
     def test_out_is_zero_where_a_key_is_missing(self, indices: list[int]) -> None:

@@ -138,8 +138,9 @@ class KeyCalls:
         keys = broadcast(indices, verdicts.count)
         blocks = (texts.block, texts.offsets, given.block, given.offsets)
         results = (verdicts.flags, verdicts.status)
-        self.handle.verify(native, verdicts.count, keys, *blocks, *results, watched, left_pad)
-        if errors == "false" and len(self._keys) == 1 and (verdicts.status == Status.RSA_PADDING).any():
+        code = self.handle.verify(native, verdicts.count, keys, *blocks, *results, watched, left_pad)
+        untold = code == _core.MM_ERR_ITEMS and errors == "false" and len(self._keys) == 1
+        if untold and (verdicts.status == Status.RSA_PADDING).any():
             raise ValueError(f"the padding is not one that the key allows: {pss_limits(self._keys[0])}")
         if watched is not None:
             watched.finish(total)
