@@ -139,11 +139,11 @@ class Call {
 class Plan {
  public:
   Plan(int op, int timing, int modulus_kind, std::size_t modulus_bits,
-       const std::optional<std::string>& device, const std::optional<std::string>& variant,
-       unsigned threads) {
+       const std::optional<std::string>& device, const std::optional<std::string>& variant, unsigned threads)
+      : op_(static_cast<mm_op>(op)), modulus_bits_(modulus_bits) {
     mm_plan_options options{};
     options.struct_size = sizeof options;
-    options.op = static_cast<mm_op>(op);
+    options.op = op_;
     options.timing = static_cast<mm_timing>(timing);
     options.modulus_kind = static_cast<mm_modulus_kind>(modulus_kind);
     options.modulus_bits = modulus_bits;
@@ -174,7 +174,8 @@ class Plan {
   nb::tuple run_lists(std::size_t count, std::size_t block, const nb::tuple& operands,
                       const nb::tuple& modulus, bool signed_result, bool mpz, nb::handle status,
                       nb::handle progress) {
-    ListCall call(count, block, operands, modulus, signed_result, mpz, status);
+    ListCall call(count, block, operands, modulus, signed_result, mpz, status,
+                  ListSums::of(op_, modulus_bits_, operands, modulus));
     return call.run(progress, [this](const mm_call* c) { return mm_plan_run(plan_.get(), c); });
   }
 
@@ -182,6 +183,8 @@ class Plan {
   struct Destroy {
     void operator()(mm_plan* plan) const { mm_plan_destroy(plan); }
   };
+  mm_op op_;
+  std::size_t modulus_bits_;
   std::unique_ptr<mm_plan, Destroy> plan_;
 };
 

@@ -82,23 +82,6 @@ struct SequenceExtent {
   bool plain = true;  ///< all elements are int or mpz
 };
 
-/// Prefetch the limbs of an mpz whose object is in the cache, but no more than a few lines of them: the
-/// processor itself fetches what follows.
-void prefetch_mpz_limbs(const PyObject* value) {
-#if defined(__GNUC__)
-  constexpr std::size_t kLineLimbs = 8;
-  constexpr std::size_t kMostLines = 10;
-  const auto* const mpz = reinterpret_cast<const MpzObject*>(value);
-  const auto limbs = static_cast<std::size_t>(mpz->size < 0 ? -mpz->size : mpz->size);
-  const std::size_t count = std::min(limbs, kMostLines * kLineLimbs);
-  for (std::size_t i = 0; i < count; i += kLineLimbs) __builtin_prefetch(mpz->limbs + i);
-  // Limbs begin anywhere in a line, so that the last ones may be in one more.
-  if (count != 0) __builtin_prefetch(mpz->limbs + count - 1);
-#else
-  (void)value;
-#endif
-}
-
 /// `exact`: mpz are measured in bits, else in limbs, which takes no access to them.
 SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widths, bool exact) {
   SequenceExtent extent;
@@ -304,10 +287,14 @@ void ElementWriter::write(std::size_t count, const Limb* limbs, std::size_t widt
   for (std::size_t i = 0; i < count; ++i) {
     const Limb* const row = limbs + i * stride;
     const bool minus = negative != nullptr && negative[i] != 0;
-    PyObject* value = gmpy2_ == nullptr ? write_int(row, width, minus) : gmpy2_->write(row, width, minus);
-    if (value == nullptr) throw nb::python_error();
-    NB_LIST_SET_ITEM(list_.ptr(), next_++, value);
+    append(gmpy2_ == nullptr ? write_int(row, width, minus) : gmpy2_->write(row, width, minus));
   }
+}
+
+PyObject* ElementWriter::append(PyObject* value) {
+  if (value == nullptr) throw nb::python_error();
+  NB_LIST_SET_ITEM(list_.ptr(), next_++, value);
+  return value;
 }
 
 nb::object ElementWriter::finish() {

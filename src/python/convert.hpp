@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/limb.hpp"
+#include "python/mpz.hpp"
 
 namespace manymod::python {
 
@@ -41,6 +42,10 @@ class ElementWriter {
   /// The next `count` elements, from rows as ElementReader writes them; a null `negative`: none is.
   void write(std::size_t count, const Limb* limbs, std::size_t width, std::size_t stride,
              const std::uint8_t* negative);
+  /// Whether the elements are mpz that Gmpy2::reserve() can make.
+  [[nodiscard]] bool reserves_mpz() const { return gmpy2_ != nullptr && gmpy2_->writes_directly(); }
+  /// Make a new reference the next element. @return it, borrowed. @throws nb::python_error if it is null
+  PyObject* append(PyObject* value);
   /// The list, all of whose elements have been written.
   nanobind::object finish();
 

@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -16,6 +17,7 @@
 #include "python/buffer.hpp"
 #include "python/call.hpp"
 #include "python/convert.hpp"
+#include "python/list_sums.hpp"
 #include "python/watch.hpp"
 
 namespace manymod::python {
@@ -36,22 +38,24 @@ class ListOperand {
   std::optional<ElementReader> reader_;
   std::optional<LimbArray> single_;
   std::optional<ByteVector> single_sign_;
+  std::size_t block_;
   std::size_t width_ = 0;
-  std::vector<Limb> limbs_;
+  std::vector<Limb> limbs_;  // made by the first load(), as a call may need none
   std::vector<std::uint8_t> signs_;
 };
 
 class ListCall {
  public:
+  /// `sums`: computes the items that it can, where the results are mpz.
   ListCall(std::size_t count, std::size_t block, const nb::tuple& operands, const nb::tuple& modulus,
-           bool signed_result, bool mpz, nb::handle status);
+           bool signed_result, bool mpz, nb::handle status, std::optional<ListSums> sums);
 
   /// Calls run_call for each block with the GIL released. @return the results, and MM_OK or MM_ERR_ITEMS; any
   /// other status throws
   template <class Run>
   nb::tuple run(nb::handle progress, Run&& run_call) {
     int outcome = MM_OK;
-    for (std::size_t first = 0; first < count_; first += block_) {
+    for (std::size_t first = sum(0, progress); first < count_; first = sum(first + call_.count, progress)) {
       load(first);
       Watch watch{progress.is_none() ? nullptr : progress.ptr(), first, count_, nullptr};
       call_.progress = on_progress;
@@ -73,7 +77,13 @@ class ListCall {
   ByteVector status_;
   ElementWriter results_;
   mm_call call_{};
+  std::optional<ListSums> sums_;
+  std::chrono::steady_clock::time_point reported_;  // long ago
 
+  /// Compute items from `first` on without rows, while that is possible. @return the item that is next
+  std::size_t sum(std::size_t first, nb::handle progress);
+  /// Let other threads run, handle signals, and report progress from time to time.
+  void pause(std::size_t done, nb::handle progress);
   void load(std::size_t first);
   void store();
 };

@@ -10,6 +10,8 @@
 #include <dlfcn.h>
 #endif
 
+#include "repr/limbs.hpp"
+
 namespace manymod::python {
 namespace {
 
@@ -150,14 +152,27 @@ PyObject* Gmpy2::write(const Limb* limbs, std::size_t width, bool negative) cons
 
 PyObject* Gmpy2::write_direct(const Limb* limbs, std::size_t width, bool negative) const {
   while (width > 0 && limbs[width - 1] == 0) --width;
+  PyObject* value = reserve(width);
+  if (value == nullptr) return nullptr;
+  if (width != 0) std::memcpy(limbs_of(value), limbs, width * sizeof(Limb));
+  finish(value, width, negative);
+  return value;
+}
+
+PyObject* Gmpy2::reserve(std::size_t width) const {
   PyObject* value = new_mpz_(nullptr);
   if (value == nullptr) return nullptr;
   auto* mpz = reinterpret_cast<MpzObject*>(value);
+  mpz->size = 0;
   // gmpy2 reuses freed objects with their limbs, so there is usually enough room.
   if (mpz->allocated < static_cast<int>(width)) realloc_(&mpz->allocated, static_cast<long>(width));
-  if (width != 0) std::memcpy(const_cast<Limb*>(mpz->limbs), limbs, width * sizeof(Limb));
-  mpz->size = negative ? -static_cast<int>(width) : static_cast<int>(width);
   return value;
+}
+
+void Gmpy2::finish(PyObject* value, std::size_t width, bool negative) {
+  const std::size_t used = limbs::normalized_size_var({limbs_of(value), width});
+  const int size = static_cast<int>(used);
+  reinterpret_cast<MpzObject*>(value)->size = negative ? -size : size;
 }
 
 /// Create an mpz by gmpy2.from_binary, whose format is: byte 1, byte 1 (plus) or 2 (minus), then the

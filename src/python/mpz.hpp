@@ -5,6 +5,7 @@
 
 #include <Python.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,6 +32,16 @@ class Gmpy2 {
   [[nodiscard]] bool layout_verified() const { return layout_verified_; }
   /// A new mpz, or null with a Python exception set.
   [[nodiscard]] PyObject* write(const Limb* limbs, std::size_t width, bool negative) const;
+  /// Whether reserve() and finish() may be used.
+  [[nodiscard]] bool writes_directly() const { return new_mpz_ != nullptr; }
+  /// A new mpz of the value 0 with room for `width` limbs, or null with a Python exception set.
+  [[nodiscard]] PyObject* reserve(std::size_t width) const;
+  /// The limbs of an mpz that reserve() made.
+  [[nodiscard]] static Limb* limbs_of(PyObject* value) {
+    return const_cast<Limb*>(reinterpret_cast<MpzObject*>(value)->limbs);
+  }
+  /// Give an mpz that reserve() made the value of its first `width` limbs.
+  static void finish(PyObject* value, std::size_t width, bool negative);
   /// How write() creates objects: "direct" or "from_binary".
   [[nodiscard]] const char* write_method() const { return new_mpz_ != nullptr ? "direct" : "from_binary"; }
 
@@ -58,5 +69,22 @@ class Gmpy2 {
 
 /// Write |value| to limbs[0, width), zero-extended. @return false if it does not fit
 [[nodiscard]] bool read_mpz(const PyObject* value, Limb* limbs, std::size_t width, bool* negative);
+
+/// Prefetch the limbs of an mpz whose object is in the cache, but no more than a few lines of them: the
+/// processor itself fetches what follows.
+inline void prefetch_mpz_limbs(const PyObject* value) {
+#if defined(__GNUC__)
+  constexpr std::size_t kLineLimbs = 8;
+  constexpr std::size_t kMostLines = 10;
+  const auto* const mpz = reinterpret_cast<const MpzObject*>(value);
+  const auto limbs = static_cast<std::size_t>(mpz->size < 0 ? -mpz->size : mpz->size);
+  const std::size_t count = std::min(limbs, kMostLines * kLineLimbs);
+  for (std::size_t i = 0; i < count; i += kLineLimbs) __builtin_prefetch(mpz->limbs + i);
+  // Limbs begin anywhere in a line, so that the last ones may be in one more.
+  if (count != 0) __builtin_prefetch(mpz->limbs + count - 1);
+#else
+  (void)value;
+#endif
+}
 
 }  // namespace manymod::python

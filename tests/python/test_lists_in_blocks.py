@@ -93,3 +93,67 @@ def test_lengths_of_mpz_in_bits() -> None:
     assert manymod.IntArray.from_ints([gmpy2.mpz(1) << 70], bits=71).to_ints() == [1 << 70]
     with pytest.raises(OverflowError, match="item 0 has 71 bits"):
         manymod.IntArray.from_ints([gmpy2.mpz(1) << 70], bits=70)
+
+
+SUMS = [case for case in CASES if case[0] in {"addmod", "submod", "negmod"}]
+
+
+@pytest.mark.parametrize(("op", "arity", "value"), SUMS)
+@pytest.mark.parametrize("bits", [60, 64, 500, 1500, 2600, 4096])
+def test_sums_of_residues(op: str, arity: int, value: Callable[..., int], bits: int) -> None:
+    """Residues are added where they lie; among them are zeros, short ones and the greatest ones."""
+    source = random.Random(bits)
+    moduli = [source.getrandbits(bits) | 1 << (bits - 1) for _ in range(200)]
+    residues = [
+        [source.choice([0, 1, n - 1, source.randrange(n), source.randrange(n), n >> 64]) for n in moduli]
+        for _ in range(arity)
+    ]
+    lists = [[gmpy2.mpz(v) for v in values] for values in residues]
+    function = getattr(manymod, op)
+    found = function(*lists, [gmpy2.mpz(n) for n in moduli])
+    assert found == [value(*row) % n for *row, n in zip(*residues, moduli, strict=True)]
+    assert all(type(v) is gmpy2.mpz for v in found)
+    n = max(moduli)
+    assert function(*lists, n) == [value(*row) % n for row in zip(*residues, strict=True)]
+    assert function(lists[0], *residues[1:], moduli) == found
+
+
+@pytest.mark.parametrize(("op", "arity", "value"), SUMS)
+def test_sums_with_other_items_between(op: str, arity: int, value: Callable[..., int]) -> None:
+    """Signs, operands that are not reduced, ints and moduli without residues, each after some residues."""
+    count, bits = 400, 200
+    source = random.Random(op)
+    n = (1 << bits) - 57
+    operands = [[gmpy2.mpz(source.randrange(n)) for _ in range(count)] for _ in range(arity)]
+    moduli: list[Any] = [gmpy2.mpz(n)] * count
+    for values, at in zip(operands, (35, 70), strict=False):
+        values[at : at + 4] = [gmpy2.mpz(-5), gmpy2.mpz(n), gmpy2.mpz(n << 90), 7]
+    moduli[150:154] = [gmpy2.mpz(1), gmpy2.mpz(-n), gmpy2.mpz(n - 1), n]
+    moduli[300], moduli[340] = gmpy2.mpz(0), gmpy2.mpz(1 << bits)
+    plan = manymod.Plan(op, modulus_bits=bits, device="cpu")
+    found, status = plan(*operands, moduli, errors="status")
+    assert {int(i): Status(int(status[i])) for i in np.flatnonzero(status)} == {
+        300: Status.ZERO_MODULUS,
+        340: Status.MODULUS_TOO_WIDE,
+    }
+    wanted = [
+        0 if bad else value(*row) % m for *row, m, bad in zip(*operands, moduli, status.tolist(), strict=True)
+    ]
+    assert found == wanted
+
+
+def test_progress_of_sums() -> None:
+    """It is reported between parts of a list, and what it raises ends the call."""
+    x = [gmpy2.mpz(3)] * 50_000
+    calls: list[tuple[int, int]] = []
+    assert manymod.addmod(x, x, 5, progress=lambda *call: calls.append(call)) == [1] * len(x)
+    assert calls[0] == (1 << 14, len(x))
+    assert calls[-1] == (len(x), len(x))
+
+    def stop(done: int, total: int) -> None:
+        raise RuntimeError(f"{done} of {total}")
+
+    with pytest.raises(RuntimeError, match=f"{1 << 14} of {len(x)}"):
+        manymod.negmod(x, 5, progress=stop)
+    with pytest.raises(ValueError, match="the sequence changed"):
+        manymod.negmod(x, 5, progress=lambda *_: x.clear())

@@ -2,8 +2,8 @@
 // Addition, subtraction, negation, multiplication, squaring and x y + z modulo n. Variable-time.
 #include <algorithm>
 
-#include "modmul/scalar64/carry_chains.hpp"
 #include "modmul/scalar64/operations.hpp"
+#include "repr/carry_chains.hpp"
 
 namespace manymod::scalar64 {
 
@@ -45,17 +45,12 @@ class Operands {
 /// variable.
 void combine(Operation op, std::span<Limb> r, std::span<const Limb> x, std::span<const Limb> y,
              std::span<const Limb> n) {
-  const std::size_t size = r.size();
   if (op == Operation::addmod) {
-    const Limb carry = add_chained(r.data(), x.data(), y.data(), size);
-    if (carry != 0 || !limbs::less_var(r, n)) subtract_chained(r.data(), r.data(), n.data(), size);
+    limbs::add_residues_var(r, x, y, n);
   } else if (op == Operation::submod) {
-    const Limb borrow = subtract_chained(r.data(), x.data(), y.data(), size);
-    if (borrow != 0) add_chained(r.data(), r.data(), n.data(), size);
-  } else if (std::ranges::any_of(x, [](Limb limb) { return limb != 0; })) {
-    subtract_chained(r.data(), n.data(), x.data(), size);
+    limbs::subtract_residues_var(r, x, y, n);
   } else {
-    std::ranges::fill(r, Limb{0});
+    limbs::negate_residue_var(r, x, n);
   }
 }
 
