@@ -2,6 +2,7 @@
 #include "python/convert.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -10,6 +11,7 @@
 #include "python/mpz.hpp"
 #include "python/pyint.hpp"
 #include "python/stable_abi.hpp"
+#include "repr/limbs.hpp"
 
 namespace manymod::python {
 namespace {
@@ -17,6 +19,9 @@ namespace {
 // Number of items by which objects, which are scattered over the heap, are prefetched.
 constexpr Py_ssize_t kAheadHeader = 24;
 constexpr Py_ssize_t kAheadLimbs = 12;
+/// Limbs of mpz whose memory is prefetched before they are written, and the number of items by which.
+constexpr std::size_t kLongMpz = 40;
+constexpr std::size_t kAheadResults = 4;
 
 enum class Element : std::uint8_t { integer, mpz, other };
 
@@ -284,10 +289,28 @@ ElementWriter::ElementWriter(Py_ssize_t count, bool mpz) : list_(nb::steal(PyLis
 
 void ElementWriter::write(std::size_t count, const Limb* limbs, std::size_t width, std::size_t stride,
                           const std::uint8_t* negative) {
+  if (reserves_mpz() && width >= kLongMpz) return write_long_mpz(count, limbs, width, stride, negative);
   for (std::size_t i = 0; i < count; ++i) {
     const Limb* const row = limbs + i * stride;
     const bool minus = negative != nullptr && negative[i] != 0;
     append(gmpy2_ == nullptr ? write_int(row, width, minus) : gmpy2_->write(row, width, minus));
+  }
+}
+
+/// As write(), with the memory of an mpz prefetched while those before it are written.
+void ElementWriter::write_long_mpz(std::size_t count, const Limb* limbs, std::size_t width,
+                                   std::size_t stride, const std::uint8_t* negative) {
+  std::array<PyObject*, kAheadResults> reserved{};
+  for (std::size_t i = 0; i < count + kAheadResults; ++i) {
+    PyObject*& value = reserved[i % kAheadResults];
+    if (i >= kAheadResults) {
+      const std::size_t done = i - kAheadResults;
+      Gmpy2::fill(value, limbs + done * stride, width, negative != nullptr && negative[done] != 0);
+    }
+    if (i >= count) continue;
+    const std::size_t size = limbs::normalized_size_var({limbs + i * stride, width});
+    value = append(gmpy2_->reserve(size));
+    prefetch_mpz_room(value, size);
   }
 }
 

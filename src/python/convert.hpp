@@ -53,6 +53,9 @@ class ElementWriter {
   nanobind::object list_;
   const Gmpy2* gmpy2_ = nullptr;
   Py_ssize_t next_ = 0;
+
+  void write_long_mpz(std::size_t count, const Limb* limbs, std::size_t width, std::size_t stride,
+                      const std::uint8_t* negative);
 };
 
 /// Add the conversion functions to the extension module.

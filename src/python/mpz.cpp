@@ -151,12 +151,16 @@ PyObject* Gmpy2::write(const Limb* limbs, std::size_t width, bool negative) cons
 }
 
 PyObject* Gmpy2::write_direct(const Limb* limbs, std::size_t width, bool negative) const {
-  while (width > 0 && limbs[width - 1] == 0) --width;
-  PyObject* value = reserve(width);
-  if (value == nullptr) return nullptr;
-  if (width != 0) std::memcpy(limbs_of(value), limbs, width * sizeof(Limb));
-  finish(value, width, negative);
+  const std::size_t size = limbs::normalized_size_var({limbs, width});
+  PyObject* value = reserve(size);
+  if (value != nullptr) fill(value, limbs, size, negative);
   return value;
+}
+
+void Gmpy2::fill(PyObject* value, const Limb* limbs, std::size_t width, bool negative) {
+  const std::size_t size = limbs::normalized_size_var({limbs, width});
+  std::copy_n(limbs, size, limbs_of(value));
+  finish(value, size, negative);
 }
 
 PyObject* Gmpy2::reserve(std::size_t width) const {

@@ -40,6 +40,8 @@ class Gmpy2 {
   [[nodiscard]] static Limb* limbs_of(PyObject* value) {
     return const_cast<Limb*>(reinterpret_cast<MpzObject*>(value)->limbs);
   }
+  /// Give an mpz that reserve() made a value for which it has room.
+  static void fill(PyObject* value, const Limb* limbs, std::size_t width, bool negative);
   /// Give an mpz that reserve() made the value of its first `width` limbs.
   static void finish(PyObject* value, std::size_t width, bool negative);
   /// How write() creates objects: "direct" or "from_binary".
@@ -84,6 +86,17 @@ inline void prefetch_mpz_limbs(const PyObject* value) {
   if (count != 0) __builtin_prefetch(mpz->limbs + count - 1);
 #else
   (void)value;
+#endif
+}
+
+/// Prefetch the limbs of an mpz with room for `width` ones, to be written.
+inline void prefetch_mpz_room(PyObject* value, std::size_t width) {
+#if defined(__GNUC__)
+  const Limb* const limbs = Gmpy2::limbs_of(value);
+  for (std::size_t i = 0; i < width; i += 8) __builtin_prefetch(limbs + i, 1);
+#else
+  (void)value;
+  (void)width;
 #endif
 }
 
