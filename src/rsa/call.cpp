@@ -284,9 +284,10 @@ class CallRun {
     for (const std::size_t item : rows.items) bytes += static_cast<double>(checked_.input[item].size());
     for (const KeyRun& run : rows.runs) longest = std::max(longest, run.key->key().bytes());
     const double row_ns = kItemNs + kByteNs * bytes / static_cast<double>(rows.count());
+    const Codec model(checked_, longest);
     return execute_ranges(rows.count(), row_ns, threads, progress,
                           [&](std::size_t begin, std::size_t end, const StopToken& stop) {
-                            Codec codec(checked_, longest);
+                            Codec codec = model.another();
                             for_runs(rows.runs, begin, end,
                                      [&](const KeyRun& run, std::size_t from, std::size_t to) {
                                        for (std::size_t row = from; row < to && !stop.requested(); ++row) {

@@ -16,6 +16,12 @@ Codec::Codec(const CheckedCall& call, std::size_t modulus_bytes) : checked_(call
   if (call.op == MM_RSA_DECRYPT && call.scheme == MM_RSA_PKCS1V15) hmac_.emplace(MM_SHA256);
 }
 
+Codec::Codec(const Codec& other, OfOther) : checked_(other.checked_), encoded_(other.encoded_.size()) {
+  if (other.hash_) hash_.emplace(other.hash_->another());
+  if (other.mgf_) mgf_.emplace(other.mgf_->another());
+  if (other.hmac_) hmac_.emplace(MM_SHA256);
+}
+
 Codec::~Codec() { wipe_bytes(std::span(random_).last(drawn_).data(), drawn_); }
 
 mm_status Codec::encode(const Key& key, std::size_t item, std::span<Limb> number) {
@@ -91,12 +97,12 @@ mm_status Codec::encode_pss_signature(const Key& key, ByteSpan digest, std::span
   return MM_ITEM_NOT_COMPUTED;
 }
 
-// Random bytes are drawn for several items at once, for twice as many each time: one RAND_bytes costs as much
-// as six digests. Seeds are secret and salts are not.
+// Random bytes are drawn for several items at once, at first for eight, and then for twice as many each time:
+// one RAND_bytes costs as much as six digests. Seeds are secret and salts are not.
 std::span<std::uint8_t> Codec::fresh(std::size_t size) {
   static_assert(std::tuple_size_v<decltype(random_)> >= MM_RSA_MAX_BITS / 8);
   if (left_ < size) {
-    drawn_ = std::min(random_.size(), std::max(size, 2 * drawn_));
+    drawn_ = std::min(random_.size(), std::max(8 * size, 2 * drawn_));
     left_ = drawn_;
     const std::span<std::uint8_t> bytes = std::span(random_).last(drawn_);
     if (checked_.op == MM_RSA_ENCRYPT) {

@@ -17,6 +17,9 @@ class Codec {
  public:
   /// `modulus_bytes`: the largest k of the keys that it is used with. `call` must outlive it.
   Codec(const CheckedCall& call, std::size_t modulus_bytes);
+  /// Another one for the same call, for another thread. libcrypto need not find the hashes again, which takes
+  /// as long as several digests, and longer while other threads search, too.
+  [[nodiscard]] Codec another() const { return {*this, OfOther{}}; }
   Codec(const Codec&) = delete;
   Codec& operator=(const Codec&) = delete;
   ~Codec();
@@ -39,6 +42,9 @@ class Codec {
                    std::span<const Limb> power);
 
  private:
+  struct OfOther {};
+  Codec(const Codec& other, OfOther);
+
   const CheckedCall& checked_;
   std::optional<crypto::Hasher> hash_;
   std::optional<crypto::Hasher> mgf_;
