@@ -7,7 +7,7 @@ import base64
 import functools
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod import _core
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer, Self
 
-__all__ = ["PrivateKey", "PublicKey", "read_key"]
+__all__ = ["PrivateKey", "PublicKey", "checked_keys", "read_key"]
 
 _EXPONENT_BITS = _core.MM_RSA_EXPONENT_BITS
 
@@ -474,3 +474,16 @@ def read_key(
     kinds = {None: _core.MM_RSA_KEY_ANY, True: _core.MM_RSA_KEY_PRIVATE, False: _core.MM_RSA_KEY_PUBLIC}
     native = decoded(data, password, "any", kinds[private], exponent_bits)
     return PrivateKey(native) if native.is_private else PublicKey(native)
+
+
+def checked_keys(keys: Any) -> tuple[PrivateKey | PublicKey, ...]:
+    """The keys of a ring: at least one (else a ValueError), and RSA keys alone (else a TypeError)."""
+    if isinstance(keys, (PrivateKey, PublicKey)) or not isinstance(keys, Iterable):
+        raise TypeError(f"keys must be a sequence of keys, not {type(keys).__name__}")
+    found = tuple(keys)
+    if not found:
+        raise ValueError("a KeyRing needs at least one key")
+    for position, key in enumerate(found):
+        if not isinstance(getattr(key, "_native", None), _core.RsaKey):
+            raise TypeError(f"key {position} is a {type(key).__name__}, no PrivateKey or PublicKey")
+    return found

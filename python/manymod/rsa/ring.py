@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from manymod import _core
 from manymod._byte_typing import ByteBatch, ManyBytes, VerdictsAlone, VerifyErrors
 from manymod._run import Errors, Progress
 from manymod._typing import Raising, Statuses
 from manymod.plan import checked_items
 from manymod.rsa._calls import KeyCalls
-from manymod.rsa.keys import PrivateKey, PublicKey
+from manymod.rsa.keys import PrivateKey, PublicKey, checked_keys
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,14 +44,7 @@ class KeyRing:
         threads: int = 0,
         blinding: bool = True,
     ) -> None:
-        if isinstance(keys, (PrivateKey, PublicKey)) or not isinstance(keys, Iterable):
-            raise TypeError(f"keys must be a sequence of keys, not {type(keys).__name__}")
-        self._keys = tuple(keys)
-        if not self._keys:
-            raise ValueError("a KeyRing needs at least one key")
-        for position, key in enumerate(self._keys):
-            if not isinstance(getattr(key, "_native", None), _core.RsaKey):
-                raise TypeError(f"key {position} is a {type(key).__name__}, no PrivateKey or PublicKey")
+        self._keys = checked_keys(keys)
         self._calls = KeyCalls([key._native for key in self._keys], device, variant, threads, blinding)
 
     @property
@@ -183,6 +175,8 @@ class KeyRing:
         Raises:
             ItemValueError: (a ValueError) if there is no such key or it is public, if the key is too short
                 for the padding or excludes it, or if a digest has a wrong length; names the items.
+            ItemError: if a result was computed wrongly, twice: the hardware is defective, or a factor of the
+                key is not prime.
 
         Every signature was checked with the public key. Timing class: secret.
         """
@@ -264,6 +258,8 @@ class KeyRing:
             ItemValueError: (a ValueError) if there is no such key or it is public, if a ciphertext has a
                 wrong length or is not below the modulus, or if OAEP's padding is wrong; names the items, and
                 holds no messages: its `result` is None.
+            ItemError: if a result was computed wrongly, twice: the hardware is defective, or a factor of the
+                key is not prime; its `result` is None too.
 
         PKCS#1 v1.5 rejects implicitly: of a wrong padding comes a message that depends on the key and the
         ciphertext alone, and no error. Timing class: secret.
