@@ -17,14 +17,12 @@ In such a program, `count` says what the driver has been asked to do, and `lose`
 from __future__ import annotations
 
 import ctypes
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.python import json_process
 
 import manymod
 
@@ -62,18 +60,7 @@ def environment(**settings: int) -> dict[str, str]:
 
 def run(program: str, given: object = None, **settings: int) -> Any:
     """What the Python program prints as JSON; ``given`` is on its standard input as JSON."""
-    finished = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        input=json.dumps(given),
-        env=environment(**settings),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-    return json.loads(finished.stdout)
+    return json_process.run(program, environment(**settings), given, ROOT)
 
 
 def count(name: str) -> int:
