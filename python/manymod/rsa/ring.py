@@ -352,6 +352,7 @@ class KeyRing:
         Raises:
             ItemValueError: (a ValueError) if a number is not below its modulus, among others; its `result` is
                 None.
+            ItemError: if a result was computed wrongly, twice; its `result` is None, too.
 
         Without padding this is neither a signature nor a decryption that is safe to use.
         """
