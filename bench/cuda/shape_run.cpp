@@ -97,6 +97,9 @@ void ShapeRun::load(const gpu::Program& program, std::size_t threads) {
   const std::size_t slots = program_.slots + shape_.more_slots(program_.scan);
   grow(table_, stream_.device(), threads * slots * shape_.lane_words * sizeof(std::uint32_t));
   stream_.copy_to_device(steps_.data(), program_.steps.data(), bytes);
+  const gpu::Piece whole{0, 0, static_cast<std::uint32_t>(program_.steps.size())};
+  grow(whole_, stream_.device(), sizeof whole);
+  stream_.copy_to_device(whole_.data(), &whole, sizeof whole);
   stream_.set_bytes(results_.data(), 0, results_.bytes());
   if (refused_.bytes() > 0) stream_.set_bytes(refused_.data(), 0, refused_.bytes());
   stream_.synchronize();
@@ -137,6 +140,7 @@ void ShapeRun::queue_program(const gpu::LaunchShape& launch, std::size_t items) 
   job.slots = program_.slots;
   job.constants = constants_.data();
   job.refused = refused_.as<std::uint8_t>();
+  job.pieces = whole_.as<gpu::Piece>();
   if (items * shape_.threads > std::size_t{launch.grid} * launch.block) {
     job.claimed = claimed_.as<std::uint32_t>();
     stream_.set_bytes(job.claimed, 0, sizeof(std::uint32_t));

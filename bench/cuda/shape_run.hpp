@@ -52,7 +52,7 @@ class ShapeRun {
   const gpu::Shape& shape_;
   const cuda::Kernel& kernel_;
   const gpu::DeviceBuffer& results_;
-  gpu::DeviceBuffer start_, claimed_, steps_, table_;
+  gpu::DeviceBuffer start_, claimed_, steps_, whole_, table_;
   Words radix_squared_;
   // Of techniques with constants (gpu/engine/constants.hpp); else empty.
   gpu::DeviceBuffer constants_, radix_squared_on_device_, refused_;

@@ -15,8 +15,9 @@ int main() {
   std::printf("{");
   // A kernel of a technique is named after its shape, or after the width of its moduli.
   for (const char* const kernels : {"*_[0-9]*x[0-9]*", "rns_[0-9]*", "cox_rower_*"}) {
-    std::printf("\"%s\": {\"public\": [%zu, %zu], \"true\": [%zu]},\n", kernels, offsetof(ProgramJob, steps),
-                offsetof(ProgramJob, claimed), offsetof(ProgramJob, scan));
+    std::printf("\"%s\": {\"public\": [%zu, %zu, %zu, %zu], \"true\": [%zu]},\n", kernels,
+                offsetof(ProgramJob, steps), offsetof(ProgramJob, claimed), offsetof(ProgramJob, pieces),
+                offsetof(ProgramJob, progress), offsetof(ProgramJob, scan));
   }
   // Constants of a curve and tables of multiples of its generator, points that are multiplied and verdicts
   // about them, and nonces' verdicts.

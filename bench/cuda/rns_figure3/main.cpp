@@ -187,6 +187,8 @@ class Figure {
       const Batch& batch = figure.batch_;
       const std::size_t rows = batch.count() * batch.words() * sizeof(std::uint32_t);
       steps_ = brought(program_.steps.data(), program_.steps.size() * sizeof(gpu::Step));
+      const gpu::Piece whole{0, 0, static_cast<std::uint32_t>(program_.steps.size())};
+      whole_ = brought(&whole, sizeof whole);
       constants_ = brought(candidate.constants.data(), candidate.constants.size());
       squared_radix_ =
           brought(candidate.squared_radix.data(), candidate.squared_radix.size() * sizeof(std::uint32_t));
@@ -213,7 +215,8 @@ class Figure {
     cuda::Kernel kernel_;
     const Method& method_;
     gpu::Program program_;
-    gpu::DeviceBuffer steps_, constants_, squared_radix_, start_, results_, refused_, claimed_, table_;
+    gpu::DeviceBuffer steps_, whole_, constants_, squared_radix_, start_, results_, refused_, claimed_,
+        table_;
 
     [[nodiscard]] cuda::Device& device() const { return figure_.device_; }
 
@@ -277,6 +280,7 @@ class Figure {
       job.result_width = batch.words();
       job.table = table_.as<std::uint32_t>();
       job.constants = constants_.data();
+      job.pieces = whole_.as<gpu::Piece>();
       if (!candidate_.squared_radix.empty()) job.refused = refused_.as<std::uint8_t>();
       if (items * candidate_.shape.threads > std::size_t{launch.grid} * launch.block) {
         job.claimed = claimed_.as<std::uint32_t>();

@@ -55,7 +55,7 @@ class ChunkRun {
         items_(items),
         workspace_(workspace),
         in_one_run_(uses_device_memory(plan.job) && consecutive(items)),
-        pieces_(plan.turns.rotates() ? pieces_of(plan.turns, plan.program) : std::vector<Piece>()),
+        pieces_(pieces_of(plan.turns, plan.program)),
         launch_(plan.turns.rotates() ? launch_of_turns()
                                      : program_launch(plan.device, plan.shape, items.size())) {
     lay_out();
@@ -98,7 +98,7 @@ class ChunkRun {
               table_at_ = 0, result_at_ = 0, refused_at_ = 0, refused_on_host_at_ = 0;
   BufferLayout upload_layout_;  // also of the beginning of the device memory
   BufferLayout device_layout_, download_layout_;
-  std::vector<Piece> pieces_;  // of blocks that take turns
+  std::vector<Piece> pieces_;
   LaunchShape launch_;
   std::byte* upload_ = nullptr;
   std::byte* download_ = nullptr;
@@ -117,7 +117,7 @@ class ChunkRun {
     return blocks * launch_.block * thread_words * sizeof(std::uint32_t);
   }
   [[nodiscard]] std::size_t progress_bytes() const {
-    return (1 + plan_.turns.blocks) * sizeof(std::uint32_t);
+    return (1 + pieces_.size() + plan_.turns.blocks) * sizeof(std::uint32_t);
   }
   // A block for each piece.
   [[nodiscard]] LaunchShape launch_of_turns() const {
@@ -356,8 +356,9 @@ class ChunkRun {
                          ? reinterpret_cast<std::uint32_t*>(job_.result.limbs + items_[0] * plan_.limbs)
                          : words_at(result_at_);
     program.result_width = modulus_words();
-    if (plan_.turns.rotates()) {
-      program.pieces = reinterpret_cast<const Piece*>(device_ + pieces_at_);
+    program.pieces = reinterpret_cast<const Piece*>(device_ + pieces_at_);
+    program.turns = plan_.turns.rotates();
+    if (program.turns) {
       program.progress = words_at(progress_at_);
       workspace_.stream().set_bytes(program.progress, 0, progress_bytes());
     } else if (items_.size() * plan_.shape.threads > std::size_t{launch_.grid} * launch_.block) {

@@ -93,6 +93,7 @@ std::vector<Turn> Turns::schedule() const {
 }
 
 std::vector<Piece> pieces_of(const Turns& turns, const Program& program) {
+  if (!turns.rotates()) return {{0, 0, static_cast<std::uint32_t>(program.steps.size())}};
   const std::vector<std::uint32_t> step_at = steps_of_units(program, turns.units);
   std::vector<Piece> pieces;
   for (const Turn& turn : turns.schedule()) {

@@ -46,7 +46,8 @@ struct Turns {
   [[nodiscard]] std::vector<Turn> schedule() const;
 };
 
-/// The turns as pieces of a program: cuts are between steps, and pieces without steps are left out.
+/// The turns as pieces of a program: cuts are between steps, and pieces without steps are left out. Without
+/// turns the whole program.
 std::vector<Piece> pieces_of(const Turns& turns, const Program& program);
 
 /// The cost of running a program in turns, in products.

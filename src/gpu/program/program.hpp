@@ -62,7 +62,7 @@ inline constexpr unsigned kMaxOperands = 64;
 /// (gpu/engine/turns.hpp): then the program of some items is in two pieces, between which other items are
 /// computed.
 struct Piece {
-  std::uint32_t block = 0;  ///< the items and the table are those of this block in a launch without pieces
+  std::uint32_t block = 0;  ///< the items and the table are those of this block in a launch without turns
   std::uint32_t begin = 0;  ///< if > 0, x is what the piece of the steps before stored
   std::uint32_t end = 0;    ///< if less than the number of steps, x is stored for the piece of the next steps
 };
@@ -97,7 +97,8 @@ struct ProgramJob {
   /// The table of a launch of `comb_threads` threads, of which the first group's elements are read.
   const std::uint32_t* comb = nullptr;
   std::uint32_t comb_threads = 1;
-  bool scan = false;  ///< constant time: a digit's element is found by reading all elements
+  bool scan = false;   ///< constant time: a digit's element is found by reading all elements
+  bool turns = false;  ///< blocks take turns: `pieces` and `progress`
   /// The program's slots of the table. The slots that a kernel needs for itself (Shape::more_slots) follow
   /// them.
   std::uint32_t slots = 0;
@@ -108,12 +109,13 @@ struct ProgramJob {
   /// modulus, and the item's result is undefined then. Null if the technique has no constants, or if they are
   /// those of one modulus.
   std::uint8_t* refused = nullptr;
-  /// What the blocks of the launch compute, in the order in which they begin: of two pieces of the same items
-  /// the one with the earlier steps is first. Null: each block computes the whole program. Read by kernels of
-  /// shapes with Shape::takes_pieces; the last of the program's slots is for x between two pieces then.
+  /// For shapes with Shape::takes_pieces. Without turns: the whole program, for block 0; each block computes
+  /// it for items of its own. With turns: what the blocks compute, in the order in which they begin; of two
+  /// pieces of the same items the one with the earlier steps is first. The last of the program's slots is for
+  /// x between two pieces then.
   const Piece* pieces = nullptr;
-  /// With pieces: the number of pieces that have begun, and then for each block of items whether an earlier
-  /// piece has stored x. All 0 on input.
+  /// With turns: the number of pieces that have begun, then the piece of each block of the launch, then for
+  /// each block of items whether an earlier piece has stored x; all 0 on input.
   std::uint32_t* progress = nullptr;
 
   /// See Kernel::launch.

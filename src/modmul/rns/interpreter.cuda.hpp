@@ -80,17 +80,17 @@ class Interpreter {
         montgomery_(team, bases, modulus_) {}
 
   /// Runs a piece of the program. `group`: the number of the team. Teams are staggered, so that while some
-  /// wait for the memory accesses of a selection, others multiply. The piece is read again for each step:
-  /// registers that kept it would be missing in the multiplications (2 % of their time at 1024 bits).
+  /// wait for the memory accesses of a selection, others multiply.
   MM_DEVICE void run(std::uint32_t group, const gpu::Piece& piece) {
     if constexpr (!kForm.one_modulus) set_up();
     Number x(kernel_records(Form::kElementSlot));
-    if (cuda::warp_uniform(piece.begin) > 0) load_kept(x);
+    const std::uint32_t begin = cuda::warp_uniform(piece.begin);
+    if (begin > 0) load_kept(x);
     // The elements of steps before `selected` have been selected. The first selection takes `most` <=
     // kSelections steps, which staggers the teams.
     std::uint32_t selected = 0, most = 1 + group * kStagger % kSelections;
     MM_ROLLED
-    for (std::uint32_t s = cuda::warp_uniform(piece.begin); s < cuda::warp_uniform(piece.end); ++s) {
+    for (std::uint32_t s = begin; s < end_of(piece); ++s) {
       const gpu::Step step = job_.steps[s];
       if (s >= selected && is_selectable(step)) {
         selected = s + select(s, most);
@@ -99,7 +99,7 @@ class Interpreter {
       run_step(x, step, s);
       if (step.store) store(x, step.slot);
     }
-    if (cuda::warp_uniform(piece.end) < job_.step_count) {
+    if (end_of(piece) < job_.step_count) {
       store(x, kept_slot());
     } else {
       finish(x);
@@ -211,6 +211,9 @@ class Interpreter {
 
   MM_DEVICE void store(Number& x, std::uint32_t slot) const { x.store(table_.pair(slot)); }
 
+  // The step behind the last one. It is read again for each step: a register that kept it would be missing in
+  // the multiplications.
+  MM_DEVICE static std::uint32_t end_of(const gpu::Piece& piece) { return cuda::warp_uniform(piece.end); }
   // Where x is between two pieces.
   MM_DEVICE std::uint32_t kept_slot() const { return job_.slots - 1; }
   MM_DEVICE void load_kept(Number& x) const {

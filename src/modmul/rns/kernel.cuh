@@ -7,6 +7,7 @@
 
 #include "arch/cuda/byte_products.cuda.hpp"
 #include "arch/cuda/streamed_products.cuda.hpp"
+#include "arch/cuda/uniform.cuda.hpp"
 #include "gpu/program/kernel.cuh"
 #include "gpu/program/pieces.cuh"
 #include "gpu/program/program.hpp"
@@ -15,8 +16,7 @@
 
 namespace manymod::rns {
 
-// Aligned to all banks, since a row of a matrix that crosses a line of them takes wgmma twice as long to
-// read.
+// Aligned to all banks: 16 bytes more before the matrices cost whole waves of 1024 bits 2 % of their rate.
 extern __shared__ __align__(128) uint4 shared_memory[];
 
 using gpu::kWarp;
@@ -61,10 +61,11 @@ __device__ __forceinline__ void run_units(const gpu::ProgramJob& job, const gpu:
   using Memory = SharedMemory<kForm>;
   constexpr std::uint32_t kItems = 16;
   const typename Run::Constants bases(team, shared);
-  const std::uint32_t warp = __reduce_max_sync(~0u, (piece.block * blockDim.x + threadIdx.x) / kWarp);
+  const std::uint32_t first_thread = gpu::block_of(job, piece) * blockDim.x;
+  const std::uint32_t warp = cuda::warp_uniform((first_thread + threadIdx.x) / kWarp);
   const std::uint32_t warps = gridDim.x * blockDim.x / kWarp;
   auto* const records = reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt);
-  const std::uint32_t group = __reduce_max_sync(~0u, (piece.block * blockDim.x + threadIdx.x) / kThreads);
+  const std::uint32_t group = cuda::warp_uniform((first_thread + threadIdx.x) / kThreads);
   const std::uint32_t units = (job.count + kItems - 1) / kItems;
 #pragma unroll 1
   for (std::uint32_t unit = warp; any_of_team<kThreads>(unit < units);
@@ -81,7 +82,7 @@ __device__ __forceinline__ void run_program(const gpu::ProgramJob& job) {
   using Memory = SharedMemory<kForm>;
   auto* const shared = reinterpret_cast<std::byte*>(shared_memory);
   copy_to_shared(shared_memory, job.constants, Memory::kConstantBytes);
-  const gpu::Piece piece = gpu::begin_piece(job);
+  const gpu::Piece& piece = job.pieces[gpu::begin_piece(job)];
   if constexpr (Memory::kStreamed) {
     using Stream = ExtensionStream<kForm>;
     const cuda::StreamedWarpgroup<Stream, cuda::StreamLayout<Stream, kForm.ring_stages>> team(

@@ -77,14 +77,14 @@ RnsMemory run_rns_warps(gpu::ProgramJob job, std::uint32_t group = 1) {
   RnsMemory table(warps, 2 * slots * kForm.element_record().words() * kChunksPerWord);
   RnsMemory shared(warps, kForm.shared_words() * kChunksPerWord);
   job.table = table.words();
+  const gpu::Piece whole{0, 0, job.step_count};
   const auto* const constants = static_cast<const std::byte*>(job.constants);
   const auto run_warp = [&](std::uint32_t number) {
     run_lockstep<kThreads>([&](const LockstepGroup<kThreads>& warp) {
       const auto team = rns_team<kForm>(warp, constants + kForm.sizes().b_to_a());
       const typename Run::Constants bases(team, constants);
       const rns::ItemPair items{number * kWarpItems + team.lane() / 4, job.count};
-      Run(team, bases, job, number, shared.words(), number, items)
-          .run(group + 3 * number, {0, 0, job.step_count});
+      Run(team, bases, job, number, shared.words(), number, items).run(group + 3 * number, whole);
       if constexpr (kForm.ring_stages > 0) team.drain();
     });
   };

@@ -49,12 +49,13 @@ class Block {
   using Memory = rns::SharedMemory<kForm>;
 
  public:
-  Block(const gpu::ProgramJob& job, const Launch& launch, BlockMemory& memory, const gpu::Piece& piece)
+  Block(const gpu::ProgramJob& job, const Launch& launch, BlockMemory& memory, const gpu::Piece& piece,
+        std::uint32_t block_of_items)
       : job_(job),
         launch_(launch),
         memory_(memory),
         piece_(piece),
-        first_thread_(piece.block * launch.block) {
+        first_thread_(block_of_items * launch.block) {
     memory_.forget();
     std::memcpy(memory_.at(0, Memory::kConstantBytes), job.constants, Memory::kConstantBytes);
   }
@@ -72,7 +73,7 @@ class Block {
   const gpu::ProgramJob& job_;
   const Launch& launch_;
   BlockMemory& memory_;
-  gpu::Piece piece_;
+  const gpu::Piece& piece_;
   std::uint32_t first_thread_;
 
   void run_items(std::uint32_t number, std::uint32_t unit) const {
@@ -91,21 +92,27 @@ class Block {
   }
 };
 
-/// What block number `block` computes: as begin_piece of gpu/program/pieces.cuh, but blocks run one after the
-/// other, so that a piece that would wait would wait forever.
-gpu::Piece begin_piece(const gpu::ProgramJob& job, std::uint32_t block) {
-  if (job.pieces == nullptr) return {block, 0, job.step_count};
-  if (job.progress[0] != block) throw std::logic_error("the pieces of rns do not begin in order");
-  ++job.progress[0];
-  const gpu::Piece& piece = job.pieces[block];
-  if (piece.begin > 0 && job.progress[1 + piece.block] == 0) {
-    throw std::logic_error("a piece of rns comes before that of its earlier steps");
-  }
-  return piece;
+std::uint32_t& stored_flag(const gpu::ProgramJob& job, const Launch& launch, const gpu::Piece& piece) {
+  return job.progress[1 + launch.grid + piece.block];
 }
 
-void end_piece(const gpu::ProgramJob& job, const gpu::Piece& piece) {
-  if (piece.end < job.step_count) job.progress[1 + piece.block] = 1;
+/// As begin_piece of gpu/program/pieces.cuh, for block number `block`. But here blocks run one after the
+/// other, so that a piece that would wait would wait forever.
+std::uint32_t begin_piece(const gpu::ProgramJob& job, const Launch& launch, std::uint32_t block) {
+  if (!job.turns) return 0;
+  const std::uint32_t number = job.progress[0]++;
+  std::uint32_t& taken = job.progress[1 + block];
+  if (number != block || taken != 0) throw std::logic_error("progress is not 0 at first");
+  taken = number;
+  const gpu::Piece& piece = job.pieces[number];
+  if (piece.begin > 0 && stored_flag(job, launch, piece) == 0) {
+    throw std::logic_error("a piece of rns comes before that of its earlier steps");
+  }
+  return number;
+}
+
+void end_piece(const gpu::ProgramJob& job, const Launch& launch, const gpu::Piece& piece) {
+  if (job.turns && piece.end < job.step_count) stored_flag(job, launch, piece) = 1;
 }
 
 /// Neighbours that go together.
@@ -124,9 +131,10 @@ void run_program(const Launch& launch, void** parameters) {
   }
   BlockMemory memory(launch.shared_bytes);
   for (std::uint32_t block = 0; block < launch.grid; ++block) {
-    const gpu::Piece piece = begin_piece(job, block);
-    Block<kForm, kTogether>(job, launch, memory, piece).run();
-    end_piece(job, piece);
+    const gpu::Piece& piece = job.pieces[begin_piece(job, launch, block)];
+    const std::uint32_t of_items = job.turns ? piece.block : block;
+    Block<kForm, kTogether>(job, launch, memory, piece, of_items).run();
+    end_piece(job, launch, piece);
   }
 }
 
