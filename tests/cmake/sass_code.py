@@ -22,8 +22,8 @@ REGISTER_BITS = 544
 ADDRESS_WORDS = {"UBLKCP": 2, "IGMMA": 4}
 
 # Jumps, exits, convergence points, waits for memory and tensor cores, and what orders accesses of several
-# blocks to memory: CCTL.IVALL drops what the L1 cache holds. BAR.RED combines predicates of its threads: like the other operands of a barrier they must be public, and so the result that B2R reads is
-# public.
+# blocks to memory: CCTL.IVALL drops what the L1 cache holds. BAR.RED combines predicates of its threads: like
+# the other operands of a barrier they must be public, and so the result that B2R reads is public.
 CONTROL = {"BRA", "EXIT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "YIELD", "NOP", "CALL", "RET", "BAR"}
 CONTROL |= {"MEMBAR", "FENCE", "WARPGROUP", "DEPBAR", "LDGDEPBAR", "CCTL", "ERRBAR", "CGAERRBAR"}
 # Barriers in shared memory, which threads and copies wait for: addresses, counts and phases must be public.
