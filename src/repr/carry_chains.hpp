@@ -14,6 +14,14 @@
 
 namespace manymod::limbs {
 
+/// r = a + b + carry, or a - b - carry, for `size` limbs, where kStep is word::add_carry or word::sub_borrow;
+/// @return the carry or borrow. Aliasing: r may be a or b. Timing: constant.
+template <auto kStep>
+inline Limb carried(Limb* r, const Limb* a, const Limb* b, std::size_t size, Limb carry) {
+  for (std::size_t i = 0; i < size; ++i) r[i] = kStep(a[i], b[i], carry);
+  return carry;
+}
+
 /// r = a + b, or a - b, and the carry or borrow in `flag`, for eight limbs. Aliasing: r may be a or b.
 /// Timing: constant.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -38,35 +46,30 @@ inline void subtract_eight(Limb* r, const Limb* a, const Limb* b, std::uint8_t& 
 #undef MANYMOD_CHAIN_LIMB
 #else
 inline void add_eight(Limb* r, const Limb* a, const Limb* b, std::uint8_t& flag) {
-  Limb carry = flag;
-  for (std::size_t i = 0; i < 8; ++i) r[i] = word::add_carry(a[i], b[i], carry);
-  flag = static_cast<std::uint8_t>(carry);
+  flag = static_cast<std::uint8_t>(carried<word::add_carry>(r, a, b, 8, flag));
 }
 inline void subtract_eight(Limb* r, const Limb* a, const Limb* b, std::uint8_t& flag) {
-  Limb borrow = flag;
-  for (std::size_t i = 0; i < 8; ++i) r[i] = word::sub_borrow(a[i], b[i], borrow);
-  flag = static_cast<std::uint8_t>(borrow);
+  flag = static_cast<std::uint8_t>(carried<word::sub_borrow>(r, a, b, 8, flag));
 }
 #endif
 
-/// r = a + b mod 2^(64 size); @return the carry. Aliasing: r may be a or b. Timing: constant.
-inline Limb add_chained(Limb* r, const Limb* a, const Limb* b, std::size_t size) {
+/// The same as `carried` from carry 0, by kEight, which is add_eight or subtract_eight, as far as it goes.
+template <auto kEight, auto kStep>
+inline Limb chained(Limb* r, const Limb* a, const Limb* b, std::size_t size) {
   std::uint8_t flag = 0;
   std::size_t i = 0;
-  for (; i + 8 <= size; i += 8) add_eight(r + i, a + i, b + i, flag);
-  Limb carry = flag;
-  for (; i < size; ++i) r[i] = word::add_carry(a[i], b[i], carry);
-  return carry;
+  for (; i + 8 <= size; i += 8) kEight(r + i, a + i, b + i, flag);
+  return carried<kStep>(r + i, a + i, b + i, size - i, flag);
+}
+
+/// r = a + b mod 2^(64 size); @return the carry. Aliasing: r may be a or b. Timing: constant.
+inline Limb add_chained(Limb* r, const Limb* a, const Limb* b, std::size_t size) {
+  return chained<add_eight, word::add_carry>(r, a, b, size);
 }
 
 /// r = a - b mod 2^(64 size); @return the borrow. Aliasing: r may be a or b. Timing: constant.
 inline Limb subtract_chained(Limb* r, const Limb* a, const Limb* b, std::size_t size) {
-  std::uint8_t flag = 0;
-  std::size_t i = 0;
-  for (; i + 8 <= size; i += 8) subtract_eight(r + i, a + i, b + i, flag);
-  Limb borrow = flag;
-  for (; i < size; ++i) r[i] = word::sub_borrow(a[i], b[i], borrow);
-  return borrow;
+  return chained<subtract_eight, word::sub_borrow>(r, a, b, size);
 }
 
 /// r = x + y mod n. On input: x, y < n, all of r.size() limbs. Aliasing: r may be x or y. Timing: variable.

@@ -9,7 +9,7 @@
 
 namespace manymod::gpu {
 
-/// Whether an earlier piece of the items of `block` has stored x.
+/// The place that tells whether an earlier piece of the items of `block` has stored x.
 __device__ __forceinline__ std::uint32_t* stored_flag(const ProgramJob& job, std::uint32_t block) {
   return job.progress + 1 + gridDim.x + block;
 }
