@@ -26,17 +26,6 @@ constexpr std::size_t kMaxExponentLimbs = std::numeric_limits<std::uint32_t>::ma
 
 std::string number(std::size_t value) { return std::to_string(value); }
 
-bool uses_x(Operation op) { return op != Operation::fixed_base_powmod; }
-
-bool uses_y(Operation op) {
-  return op != Operation::negmod && op != Operation::sqrmod && op != Operation::invmod &&
-         op != Operation::summod && op != Operation::prodmod;
-}
-
-bool has_exponent(Operation op) {
-  return op == Operation::powmod || op == Operation::multi_powmod || op == Operation::fixed_base_powmod;
-}
-
 // Check an array of `count` items of `width` limbs, `stride` limbs apart: 0 < width <= stride, the size in
 // bytes does not overflow, the pointer is not NULL and aligned.
 void check_array(const Limb* limbs, std::size_t count, std::size_t width, std::size_t stride,
@@ -159,18 +148,18 @@ void set_operands(const mm_call& call, Job& job) {
   if (has_terms(job.op)) {
     job.terms = call.terms;
     job.x = checked_terms(call.x, call.count, call.terms, "x");
-    if (uses_y(job.op)) job.y = checked_terms(call.y, call.count, call.terms, "y");
+    if (has_y(job.op)) job.y = checked_terms(call.y, call.count, call.terms, "y");
     return;
   }
   if (call.terms != 0) {
     throw_argument("terms is " + number(call.terms) + ", but " + std::string(operation_name(job.op)) +
                    " has no terms");
   }
-  if (uses_x(job.op)) {
+  if (has_x(job.op)) {
     check_count(call.x.count, 1, call.count, "x");
     job.x = checked_view(call.x, "x");
   }
-  if (uses_y(job.op)) {
+  if (has_y(job.op)) {
     check_count(call.y.count, 1, call.count, "y");
     job.y = checked_view(call.y, "y");
   }

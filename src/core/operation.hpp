@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations, timing classes and item statuses.
+// Operations and their operands, timing classes and item statuses.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,20 @@ enum class Operation : std::uint8_t {
 };
 inline constexpr std::size_t kOperationCount = MM_OP_COUNT;
 
+/// A bit for each operation.
+using OperationSet = std::uint32_t;
+constexpr OperationSet operation_bit(Operation op) { return OperationSet{1} << static_cast<unsigned>(op); }
+inline constexpr OperationSet kAllOperations = (OperationSet{1} << kOperationCount) - 1;
+constexpr bool contains(OperationSet set, Operation op) { return (set & operation_bit(op)) != 0; }
+
+/// Operations whose y is an exponent.
+inline constexpr OperationSet kPowerOperations = operation_bit(Operation::powmod) |
+                                                 operation_bit(Operation::multi_powmod) |
+                                                 operation_bit(Operation::fixed_base_powmod);
+/// Operations that are a single product, fmamod with a summand.
+inline constexpr OperationSet kProductOperations =
+    operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod) | operation_bit(Operation::fmamod);
+
 /// public_: variable-time; secret: constant-time.
 enum class TimingClass : std::uint8_t { public_ = MM_TIMING_PUBLIC, secret = MM_TIMING_SECRET };
 
@@ -40,6 +54,14 @@ enum class ItemStatus : std::uint8_t {
   not_computed = MM_ITEM_NOT_COMPUTED,
 };
 
+constexpr bool has_exponent(Operation op) { return contains(kPowerOperations, op); }
+/// Whether it has the operand x. The base of fixed_base_powmod is that of the plan.
+constexpr bool has_x(Operation op) { return op != Operation::fixed_base_powmod; }
+/// Whether it has the operand y, which may be an exponent.
+constexpr bool has_y(Operation op) {
+  return op != Operation::negmod && op != Operation::sqrmod && op != Operation::invmod &&
+         op != Operation::summod && op != Operation::prodmod;
+}
 /// Whether each item has Job::terms terms.
 constexpr bool has_terms(Operation op) {
   return op == Operation::multi_powmod || op == Operation::summod || op == Operation::prodmod ||

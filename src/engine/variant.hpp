@@ -20,10 +20,6 @@ enum class Backend : std::uint8_t {
   opencl = MM_BACKEND_OPENCL
 };
 
-using OperationSet = std::uint32_t;
-constexpr OperationSet operation_bit(Operation op) { return OperationSet{1} << static_cast<unsigned>(op); }
-inline constexpr OperationSet kAllOperations = (OperationSet{1} << kOperationCount) - 1;
-
 /// One row of the registry (dispatch/registry.hpp).
 struct Variant {
   std::string name;       ///< technique and shape, unique: "scalar64.adx"
@@ -56,9 +52,7 @@ struct Variant {
 
 /// Whether the variant offers the operation in that timing class.
 inline bool offers(const Variant& variant, Operation op, TimingClass timing) {
-  const OperationSet set =
-      timing == TimingClass::secret ? variant.secret_operations : variant.public_operations;
-  return (set & operation_bit(op)) != 0;
+  return contains(timing == TimingClass::secret ? variant.secret_operations : variant.public_operations, op);
 }
 
 }  // namespace manymod

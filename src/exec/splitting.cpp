@@ -10,11 +10,6 @@ namespace {
 // Estimates are off by tens of percent, so they override a measured choice only for a clear gain.
 constexpr double kClearGain = 0.8;
 
-// Whether y is an exponent. Only the sign of an exponent decides whether an engine accepts an item.
-bool y_is_exponent(Operation op) {
-  return op == Operation::powmod || op == Operation::multi_powmod || op == Operation::fixed_base_powmod;
-}
-
 bool none_negative(const BatchView& view) {
   return view.negative == nullptr || std::count(view.negative, view.negative + view.count, std::uint8_t{0}) ==
                                          static_cast<std::ptrdiff_t>(view.count);
@@ -36,7 +31,7 @@ class Splitter {
         job_(job),
         threads_(threads),
         fixed_base_engine_(fixed_base_engine),
-        same_signs_(!y_is_exponent(job.op) || job.y.broadcast() || none_negative(job.y)) {}
+        same_signs_(!has_exponent(job.op) || job.y.broadcast() || none_negative(job.y)) {}
 
   void add(const Bucket& bucket) {
     const std::size_t accepted = count_accepted_prefix(bucket);
@@ -183,7 +178,8 @@ class Splitter {
   const Job& job_;
   unsigned threads_;
   std::optional<std::size_t> fixed_base_engine_;
-  bool same_signs_;  // all exponents have the same sign
+  // Whether all exponents have the same sign, the only one that decides whether an engine accepts an item.
+  bool same_signs_;
   SplitBatch split_;
 };
 

@@ -11,10 +11,6 @@ namespace manymod::lanes {
 namespace {
 
 constexpr std::size_t kFusedLimbs = 8;
-constexpr OperationSet kProducts =
-    operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod) | operation_bit(Operation::fmamod);
-
-bool is_product(Operation op) { return (kProducts & operation_bit(op)) != 0; }
 
 class LaneEngine final : public Engine {
  public:
@@ -27,7 +23,7 @@ class LaneEngine final : public Engine {
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
     const bool secret = job.timing == TimingClass::secret;
     if (!secret && (job.modulus.magnitude(item)[0] & 1) == 0) return false;
-    if (is_product(job.op)) {
+    if (contains(kProductOperations, job.op)) {
       if (secret) return true;
       if (job.op == Operation::fmamod && job.modulus.width <= kFusedLimbs) return false;
       return job.modulus.broadcast() && job.result.count > 1;
@@ -96,9 +92,9 @@ Variant make_variant(std::string technique, const std::string& shape, const Kern
   variant.name = technique + "." + shape;
   variant.technique = std::move(technique);
   variant.public_operations =
-      kProducts | operation_bit(Operation::powmod) | operation_bit(Operation::fixed_base_powmod);
+      kProductOperations | operation_bit(Operation::powmod) | operation_bit(Operation::fixed_base_powmod);
   variant.secret_operations = variant.public_operations;
-  variant.shared_modulus_operations = kProducts;
+  variant.shared_modulus_operations = kProductOperations;
   variant.max_bits =
       std::min(kMaxModulusBits, kernels.max_digits * kernels.digit_bits - kernels.headroom_bits);
   variant.accepts_every_item = false;

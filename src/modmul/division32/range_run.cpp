@@ -30,11 +30,6 @@ void write_words(std::span<const Limb> limbs, std::uint32_t* words) {
   }
 }
 
-bool reads_y(Operation op) {
-  return op == Operation::addmod || op == Operation::submod || op == Operation::mulmod ||
-         op == Operation::fmamod || op == Operation::dotmod;
-}
-
 // Terms of a part: fewer would cost more launches, more leave multiprocessors idle for longer.
 constexpr std::size_t kTermsOfPart = 16;
 // The threads that the largest GPUs hold at a time, about.
@@ -75,7 +70,7 @@ RowOperation row_operation(Operation op) {
 }
 
 std::size_t widest(const manymod::Job& job, std::size_t modulus_limbs) {
-  return std::max({modulus_limbs, job.x.width, reads_y(job.op) ? job.y.width : 0, job.z.width});
+  return std::max({modulus_limbs, job.x.width, has_y(job.op) ? job.y.width : 0, job.z.width});
 }
 
 std::size_t terms_of(const manymod::Job& job) { return has_terms(job.op) ? job.terms : 1; }
@@ -111,7 +106,7 @@ std::size_t RangeRun::result_limbs() const {
 
 void RangeRun::lay_out() {
   Rows x = rows_of(call_.x, call_.x.width, 0, terms_of(call_)), y;
-  if (reads_y(call_.op)) y = rows_of(call_.y, call_.y.width, 1, terms_of(call_));
+  if (has_y(call_.op)) y = rows_of(call_.y, call_.y.width, 1, terms_of(call_));
   if (call_.op == Operation::fmamod) job_.z = rows_of(call_.z, call_.z.width, 3, 1);
   if (range_.shared == nullptr) {
     job_.modulus = rows_of(call_.modulus, range_.modulus_limbs, 2, 1);

@@ -34,8 +34,6 @@ static_assert(std::ranges::is_sorted(kRowShapes, {}, &RowShape::words) &&
 static_assert(sizeof(gpu::DeviceOperand) == 16 && offsetof(RowJob, modulus) == 48 &&
               offsetof(RowJob, operation) == 72 && offsetof(RowJob, count) == 76 && sizeof(RowJob) == 80);
 
-bool has_y(Operation op) { return op != Operation::negmod && op != Operation::sqrmod; }
-
 }  // namespace
 
 std::size_t widest_of_item(const manymod::Job& call, std::size_t modulus_limbs) {

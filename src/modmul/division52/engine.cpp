@@ -224,8 +224,7 @@ Variant make_variant(const std::string& shape, std::string summary, const Kernel
   Variant variant;
   variant.name = "division52." + shape;
   variant.technique = "division52";
-  variant.public_operations =
-      operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod) | operation_bit(Operation::fmamod);
+  variant.public_operations = kProductOperations;
   variant.max_bits = kMaxLimbs * kLimbBits;
   variant.instances = kLanes;
   variant.requirements = cpu_requirements(features);

@@ -35,11 +35,9 @@ class Scalar64Engine final : public Engine {
     const auto limbs = static_cast<double>(modulus_limbs);
     const double product_ns = 8 + 0.65 * limbs * limbs;
     // The cost of reducing operands that are wider than the modulus.
-    const bool y_is_exponent = job.op == Operation::powmod || job.op == Operation::multi_powmod ||
-                               job.op == Operation::fixed_base_powmod;
     const auto terms = static_cast<double>(has_terms(job.op) ? job.terms : 1);
     const double excess_limbs = terms * (excess(job.x.width, modulus_limbs) +
-                                         (y_is_exponent ? 0 : excess(job.y.width, modulus_limbs))) +
+                                         (has_exponent(job.op) ? 0 : excess(job.y.width, modulus_limbs))) +
                                 excess(job.z.width, modulus_limbs);
     return excess_limbs * (3 + 1.5 * limbs) + reduced_cost_ns(job, limbs, product_ns);
   }
