@@ -17,7 +17,11 @@ __all__ = ["byte_items", "is_integer", "point_items", "scalar_items"]
 
 def is_integer(value: Any) -> TypeGuard[SupportsIndex]:
     """Whether `value` is an integer of any class, as a numpy integer is, although it is a buffer too."""
-    return hasattr(type(value), "__index__") and not isinstance(value, (bool, np.ndarray))
+    return _is_integer_class(type(value))
+
+
+def _is_integer_class(kind: type) -> bool:
+    return hasattr(kind, "__index__") and not issubclass(kind, (bool, np.ndarray))
 
 
 def byte_items(name: str, value: Any) -> Items:
@@ -66,6 +70,6 @@ def scalar_items(name: str, value: Any, size: int | None, order: Literal["big", 
         return number.to_bytes(size, order) if 0 <= number < 1 << 8 * size else b""
 
     given = byte_items(name, encoded(value))
-    if isinstance(given.block, tuple):
+    if isinstance(given.block, tuple) and any(map(_is_integer_class, set(map(type, given.block)))):
         given.block = tuple(map(encoded, given.block))
     return given
