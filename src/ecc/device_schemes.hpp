@@ -49,9 +49,10 @@ struct RowCall {
   /// G, compressed.
   ByteRows point;
   ByteRows second;  ///< additions: the second points, encoded likewise
-  /// ECDSA: the leftmost bytes of digests, no more than a scalar has. EdDSA, BIP 340 and SM2: messages of at
+  /// ECDSA unless it hashes: the leftmost bytes of digests, no more than a scalar has. Else messages of at
   /// most kMostMessage bytes.
   ByteRows message;
+  bool hashes = false;                           ///< ECDSA: by DeviceSchemes::message_hash()
   const std::uint32_t* message_sizes = nullptr;  ///< bytes of each message; null: message.size
   ByteRows signature;                            ///< r and s, or R and S
   ByteRows nonce;                                ///< unless they are derived
@@ -91,6 +92,8 @@ class DeviceSchemes {
 
   /// Whether it computes such calls, whatever the items are.
   [[nodiscard]] virtual bool offers(const RowCall& call) const = 0;
+  /// The hash by which it computes digests of messages for ECDSA; MM_HASH_NONE if it computes none.
+  [[nodiscard]] virtual mm_hash message_hash() const = 0;
   /// Computes the items of a call that it offers. Items that are not done: see RowCall::done. Constant-time
   /// but for verification, recovery, additions and sums.
   virtual void run(const RowCall& call, ItemRange items, const StopToken& stop) const = 0;

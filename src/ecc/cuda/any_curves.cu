@@ -13,7 +13,7 @@
   MM_SCALAR_KERNELS(name, Curve)                                                              \
   MM_POINT_KERNEL(ecc_##name##_decode, 1, DecodeJob, decode_compressed_any<Curve>(job, item)) \
   MM_POINT_KERNEL(ecc_##name##_compare, 1, VerifyCompareJob, compare_x_any<Curve>(job, item)) \
-  MM_NONCE_KERNELS(name, Curve, Hash)
+  MM_HASH_KERNELS(name, Curve, Hash)
 
 MM_ANY_KERNELS(any256, Any256, Sha256)
 MM_ANY_KERNELS(any384, Any384, Sha384)

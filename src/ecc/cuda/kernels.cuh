@@ -5,6 +5,7 @@
 #include "ecc/cuda/decoding.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
+#include "ecc/cuda/string_hash.cuda.hpp"
 #include "ecc/cuda/sums.cuda.hpp"
 
 namespace manymod::ecc::cuda {
@@ -65,8 +66,9 @@ __device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * b
   MM_POINT_KERNEL(ecc_##name##_terms, kBlocks, SumJob, (sum_terms<Sums>(job, item))) \
   MM_POINT_KERNEL(ecc_##name##_points, kBlocks, SumJob, (sum_points<Sums>(job, item)))
 
-// Nonces of RFC 6979, and hedged ones.
-#define MM_NONCE_KERNELS(name, Curve, Hash)                                                \
+// Nonces of RFC 6979, hedged ones, and digests.
+#define MM_HASH_KERNELS(name, Curve, Hash)                                                 \
+  MM_POINT_KERNEL(ecc_##name##_digest, 1, DigestJob, digest_strings<Hash>(job, item))      \
   MM_POINT_KERNEL(ecc_##name##_nonce, 1, NonceJob, (derive_nonce<Curve, Hash>(job, item))) \
   MM_POINT_KERNEL(ecc_##name##_hedged, 1, NonceJob,                                        \
                   (derive_nonce<Curve, Hash, NonceJob::kExtraBytes>(job, item)))

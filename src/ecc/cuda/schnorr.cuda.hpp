@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What signatures of BIP 340 and SM2 compute beside points, by one thread for each item: hashes of strings as
-// numbers modulo n and as bytes, and the equation of SM2 (GB/T 32918.2, section 6.1).
+// numbers modulo n, and the equation of SM2 (GB/T 32918.2, section 6.1).
 //
 // Timing: constant-time.
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/string_hash.cuda.hpp"
@@ -30,19 +29,6 @@ MM_DEVICE void hash_to_number(const HashJob& job, std::uint32_t item) {
     const std::uint32_t n = job.curve.order[j];
     row[j] = (words[j] & ~negates) | ((n - words[j] - borrow) & negates);
     borrow = next_borrow(n, words[j], borrow);
-  }
-}
-
-/// On input: item < job.count.
-template <class Hash>
-MM_DEVICE void digest_strings(const DigestJob& job, std::uint32_t item) {
-  const ShaState<Hash> digest = hash_of<Hash>(job.parts, job.parts[DigestJob::kParts - 1].size, item);
-  std::uint8_t* const to = job.to + std::size_t{32} * item;
-  MM_UNROLL
-  for (unsigned j = 0; j < 8; ++j) {
-    const std::uint32_t mask = job.mask.words == nullptr ? 0 : job.mask.at(item)[7 - j];
-    const std::uint32_t word = reversed_bytes(digest.word[j] ^ mask);
-    std::memcpy(__builtin_assume_aligned(to + 4 * j, 4), &word, sizeof word);
   }
 }
 

@@ -5,7 +5,6 @@
 MM_POINT_KERNELS(secp256k1, Secp256k1, 4, 4)
 MM_SUM_KERNELS(secp256k1, JacobianSums<Secp256k1>, 4)
 MM_ECDSA_KERNELS(secp256k1, Secp256k1)
-MM_NONCE_KERNELS(secp256k1, Secp256k1, Sha256)
+MM_HASH_KERNELS(secp256k1, Secp256k1, Sha256)
 
 MM_POINT_KERNEL(ecc_secp256k1_hash, 1, HashJob, (hash_to_number<Secp256k1, Sha256>(job, item)))
-MM_POINT_KERNEL(ecc_secp256k1_digest, 1, DigestJob, digest_strings<Sha256>(job, item))

@@ -91,4 +91,21 @@ MM_DEVICE ShaState<Hash> hash_of(const Strings (&parts)[kParts], unsigned last_s
   return state;
 }
 
+/// On input: item < job.count.
+template <class Hash>
+MM_DEVICE void digest_strings(const DigestJob& job, std::uint32_t item) {
+  constexpr unsigned kWords = Hash::kDigestBytes / 4;
+  constexpr bool kWide = sizeof(typename Hash::Word) == 8;
+  const ShaState<Hash> digest = hash_of<Hash>(job.parts, *job.last_sizes.at(item), item);
+  std::uint8_t* const to = job.to + std::size_t{Hash::kDigestBytes} * item;
+  MM_UNROLL
+  for (unsigned j = 0; j < kWords; ++j) {
+    auto word =
+        static_cast<std::uint32_t>(kWide ? digest.word[j / 2] >> (j % 2 == 0 ? 32 : 0) : digest.word[j]);
+    if constexpr (kWords == 8) word ^= job.mask.words == nullptr ? 0 : job.mask.at(item)[7 - j];
+    word = reversed_bytes(word);
+    std::memcpy(__builtin_assume_aligned(to + 4 * j, 4), &word, sizeof word);
+  }
+}
+
 }  // namespace manymod::ecc::cuda

@@ -14,10 +14,9 @@ namespace manymod::ecc::cuda {
 namespace {
 
 template <class C>
-CurveKernels curve_kernels(CurveId id, const char* name, bool has_nonces) {
-  return {
-      id,         name,         C::kWords, 2, C::kRowWords, C::Scalars::kElementWords, C::Scalars::kRadixBits,
-      has_nonces, base_table<C>};
+CurveKernels curve_kernels(CurveId id, const char* name, mm_hash hash) {
+  return {id,   name,         C::kWords, 2, C::kRowWords, C::Scalars::kElementWords, C::Scalars::kRadixBits,
+          hash, base_table<C>};
 }
 
 CurveKernels curve25519_kernels(CurveId id, const char* name, unsigned entry_elements) {
@@ -29,13 +28,13 @@ CurveKernels curve25519_kernels(CurveId id, const char* name, unsigned entry_ele
           C::kRowWords,
           C::Scalars::kElementWords,
           C::Scalars::kRadixBits,
-          false,
+          MM_HASH_NONE,
           base_table_edwards<C>};
 }
 
 template <class C>
-CurveKernels any_kernels(const char* name) {
-  return {CurveId::custom,   name,          C::kWords, 2, C::kWords, C::kWords, 32 * C::kWords, true,
+CurveKernels any_kernels(const char* name, mm_hash hash) {
+  return {CurveId::custom,   name,          C::kWords, 2, C::kWords, C::kWords, 32 * C::kWords, hash,
           base_table_any<C>, 32 * C::kWords};
 }
 
@@ -52,16 +51,17 @@ constexpr EngineKind kCuda{.variant = kName, .backend = Backend::cuda};
 
 const CurveKernels* find_curve_kernels(const Curve& curve) {
   static const std::array kAll{
-      curve_kernels<P256>(CurveId::p256, "p256", true),
-      curve_kernels<P384>(CurveId::p384, "p384", true),
-      curve_kernels<P521>(CurveId::p521, "p521", true),
-      curve_kernels<Secp256k1>(CurveId::secp256k1, "secp256k1", true),
-      curve_kernels<Sm2>(CurveId::sm2, "sm2", false),
+      curve_kernels<P256>(CurveId::p256, "p256", MM_SHA256),
+      curve_kernels<P384>(CurveId::p384, "p384", MM_SHA384),
+      curve_kernels<P521>(CurveId::p521, "p521", MM_SHA512),
+      curve_kernels<Secp256k1>(CurveId::secp256k1, "secp256k1", MM_SHA256),
+      curve_kernels<Sm2>(CurveId::sm2, "sm2", MM_HASH_NONE),
       curve25519_kernels(CurveId::ed25519, "ed25519", 3),
       curve25519_kernels(CurveId::x25519, "x25519", 0),
   };
-  static const std::array kForAny{any_kernels<Any256>("any256"), any_kernels<Any384>("any384"),
-                                  any_kernels<Any512>("any512"), any_kernels<Any640>("any640")};
+  static const std::array kForAny{
+      any_kernels<Any256>("any256", MM_SHA256), any_kernels<Any384>("any384", MM_SHA384),
+      any_kernels<Any512>("any512", MM_SHA512), any_kernels<Any640>("any640", MM_SHA512)};
   const auto found = std::ranges::find(kAll, curve.id, &CurveKernels::id);
   if (found != kAll.end()) return &*found;
   const bool is_odd = (curve.n[0] & curve.cofactor[0] & 1) != 0;

@@ -84,7 +84,7 @@ bool has_schemes(const CurveKernels& kernels, const Curve& curve) {
 }
 bool derives_nonces(const CurveKernels& kernels, const Curve& curve) {
   const bool has_own_length = !kernels.for_any_curve() || curve.scalar_bytes() == 4 * kernels.words;
-  return kernels.has_nonces && has_own_length;
+  return kernels.hash != MM_HASH_NONE && has_own_length;
 }
 
 bool decodes(const CurveKernels& kernels, const Curve& curve) {

@@ -27,7 +27,7 @@ struct CurveKernels {
   unsigned row_words;          ///< words of a coordinate or scalar in memory; for any curve: at most so many
   unsigned scalar_words;       ///< words of an element of the field of scalars
   unsigned scalar_radix_bits;  ///< the Montgomery radix of scalars is 2^scalar_radix_bits
-  bool has_nonces;             ///< there are kernels of RFC 6979, with the hash that is as long as n
+  mm_hash hash;                ///< of the kernels of RFC 6979 and of digests, for ECDSA; none: there are none
   std::vector<std::uint32_t> (*base_table)(const Curve& curve);  ///< not called for Montgomery curves
   unsigned field_radix_bits = 0;              ///< kernels for any curve: the radix of coordinates is 2^this
   bool points_only = false;                   ///< there are no kernels of whole schemes
@@ -86,6 +86,8 @@ class DeviceCurve {
   void affine(const gpu::Stream& stream, AffineJob job) const;
   /// Nonces by RFC 6979, hedged with the job's extra bytes if it has any.
   void nonces(const gpu::Stream& stream, NonceJob job) const;
+  /// Digests of strings, by the hash of the kernels, on SM2 by SM3.
+  void digest(const gpu::Stream& stream, const DigestJob& job) const;
   void sign(const gpu::Stream& stream, SignJob job) const;
   void combine(const gpu::Stream& stream, CombineJob job) const;
   void verification_scalars(const gpu::Stream& stream, VerifyScalarsJob job) const;
@@ -95,8 +97,6 @@ class DeviceCurve {
   void sum_points(const gpu::Stream& stream, SumJob job) const;
   // For Ed25519, secp256k1 and SM2:
   void hash_to_scalars(const gpu::Stream& stream, HashJob job) const;
-  // For secp256k1 and SM2:
-  void digest(const gpu::Stream& stream, const DigestJob& job) const;
   // For SM2:
   void sign_sm2(const gpu::Stream& stream, SignJob job) const;
   // For Ed25519:

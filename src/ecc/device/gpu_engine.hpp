@@ -71,6 +71,7 @@ class GpuEngine final : public PointEngine, public DeviceSchemes {
   [[nodiscard]] bool verify(const EcdsaVerification& batch, ItemRange items,
                             const StopToken& stop) const override;
   [[nodiscard]] bool offers(const RowCall& call) const override;
+  [[nodiscard]] mm_hash message_hash() const override { return kernels_.hash; }
   void run(const RowCall& call, ItemRange items, const StopToken& stop) const override;
 
  private:

@@ -113,14 +113,15 @@ struct EvenJob {
   RowsOut to;
 };
 
-/// A hash of 32 bytes of the concatenated strings.
+/// The hash of the concatenated strings, as bytes.
 struct DigestJob {
   static constexpr unsigned kParts = 3;
 
   std::uint32_t count = 0;
   Strings parts[kParts];
-  Rows mask;                   ///< if not null: numbers of eight words, xored with the hash
-  std::uint8_t* to = nullptr;  ///< 32 bytes an item
+  Rows last_sizes;             ///< the length of each last string in bytes, instead of its string's size
+  Rows mask;                   ///< if not null: numbers of eight words, xored with a hash of 32 bytes
+  std::uint8_t* to = nullptr;  ///< as many bytes an item as the hash has
 };
 
 // ---- hashes: eddsa.cuda.hpp, schnorr.cuda.hpp -------------------------------------------------------------

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "crypto/hash.hpp"
+
 namespace manymod::ecc::device {
 namespace {
 
@@ -36,7 +38,9 @@ ItemBytes RowQueue::bytes(const Curve& curve, const RowCall& call) {
   const std::size_t strings = operands + sizeof *call.message_sizes + call.result_size + kFlagsOfRows;
   const bool signs = call.operation == RowOperation::sign, recovers = call.operation == RowOperation::recover;
   const std::size_t rows = signs ? kRowsOfSigning : recovers ? kRowsOfRecovery : kRowsOfOthers;
-  return {strings + rows * curve.limbs() * sizeof(Limb), strings, call.prefix.size, call.prefix.size};
+  const std::size_t digest = call.hashes ? crypto::kMaxDigest : 0;
+  return {strings + digest + rows * curve.limbs() * sizeof(Limb), strings, call.prefix.size,
+          call.prefix.size};
 }
 
 Rows RowQueue::numbers(ReadJob job) const {
@@ -54,9 +58,20 @@ Rows RowQueue::scalars(const Strings& from) const {
   return numbers(job);
 }
 
-Rows RowQueue::digests() const {
+Strings RowQueue::hashed_messages() const {
+  const auto size = static_cast<std::uint32_t>(crypto::find_hash(on_device().kernels().hash)->size);
+  DigestJob job;
+  job.count = count();
+  job.parts[DigestJob::kParts - 1] = operands_.message;
+  job.last_sizes = operands_.message_sizes;
+  job.to = chunk_.result(nullptr, size, size);
+  on_device().digest(queue_.stream(), job);
+  return {job.to, size, std::min(size, static_cast<std::uint32_t>(curve_.scalar_bytes()))};
+}
+
+Rows RowQueue::digests(const RowCall& call) const {
   ReadJob job;
-  job.from = operands_.message;
+  job.from = call.hashes ? hashed_messages() : operands_.message;
   const std::size_t bits = 8 * std::size_t{job.from.size};
   job.drop = static_cast<std::uint32_t>(bits > curve_.order_bits ? bits - curve_.order_bits : 0);
   return numbers(job);
@@ -178,7 +193,7 @@ void RowQueue::exchange(const RowCall& call) {
 void RowQueue::sign(const RowCall& call) {
   SignJob job;
   job.secret = scalars(operands_.secret);
-  job.digest = digests();
+  job.digest = digests(call);
   job.valid = good_;
   if (!call.derives_nonces) job.nonce = scalars(operands_.nonce);
   job.r = queue_.rows();
@@ -225,7 +240,7 @@ void RowQueue::verify(const RowCall& call) {
   const Coordinates key = points(operands_.point);
   const Strings signature = operands_.signature;
   VerifyScalarsJob job;
-  job.digest = digests();
+  job.digest = digests(call);
   job.r = scalars(signature.part(0, size));
   job.s = scalars(signature.part(size, size));
   job.valid = chunk_.result(call.ok);
@@ -238,7 +253,7 @@ void RowQueue::recover(const RowCall& call) {
   const std::size_t size = curve_.scalar_bytes();
   const Coordinates nonce = points(operands_.point);
   VerifyScalarsJob factors;
-  factors.digest = digests();
+  factors.digest = digests(call);
   factors.r = scalars(operands_.signature.part(size, size));
   factors.s = scalars(operands_.signature.part(0, size));
   factors.valid = chunk_.result(nullptr);
@@ -289,13 +304,19 @@ RowQueue::Operands RowQueue::upload(const RowCall& call, Chunk& chunk) {
              strings(call.message),  strings(call.signature), strings(call.nonce),
              strings(call.extra),    strings(call.prefix),    {},
              chunk.upload(call.done)};
-  const auto size = static_cast<std::uint32_t>(call.message.size);
-  const bool all_same = call.message_sizes == nullptr;
-  const auto* const sizes = reinterpret_cast<const std::uint8_t*>(all_same ? &size : call.message_sizes);
-  if (call.operation == RowOperation::sign || call.operation == RowOperation::verify) {
-    r.message_sizes = words_of(chunk.upload(ByteRows{sizes, all_same ? 0 : sizeof size, sizeof size}));
+  if (call.message_sizes != nullptr) {
+    constexpr std::size_t kSize = sizeof *call.message_sizes;
+    const auto* const sizes = reinterpret_cast<const std::uint8_t*>(call.message_sizes);
+    r.message_sizes = words_of(chunk.upload(ByteRows{sizes, kSize, kSize}));
+  } else if (call.operation == RowOperation::sign || call.operation == RowOperation::verify ||
+             call.operation == RowOperation::recover) {
+    r.message_sizes = one_size(chunk, static_cast<std::uint32_t>(call.message.size));
   }
   return r;
+}
+
+Rows RowQueue::one_size(Chunk& chunk, std::uint32_t size) {
+  return words_of(chunk.upload(ByteRows{reinterpret_cast<const std::uint8_t*>(&size), 0, sizeof size}));
 }
 
 void RowQueue::queue(const RowCall& call) {

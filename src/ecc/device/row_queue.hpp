@@ -80,8 +80,10 @@ class RowQueue {
 
   /// Numbers in [1, n). Items with another number are not good.
   [[nodiscard]] Rows scalars(const Strings& from) const;
-  /// The leftmost bits of digests, as many as n has.
-  [[nodiscard]] Rows digests() const;
+  /// The leftmost bits of digests, as many as n has: of those that are given, or those of messages.
+  [[nodiscard]] Rows digests(const RowCall& call) const;
+  /// The leftmost bytes of the messages' digests, at most as many as a scalar has.
+  [[nodiscard]] Strings hashed_messages() const;
   /// The numbers that a job reads, in new rows.
   [[nodiscard]] Rows numbers(ReadJob job) const;
   /// Points of SEC 1, compressed or not.
@@ -132,6 +134,8 @@ class RowQueue {
   [[nodiscard]] Rows tagged_hash(std::string_view tag, const Strings& first, const Strings& second,
                                  bool negates = false) const;
   [[nodiscard]] Strings tag_block(std::string_view tag) const;
+  /// One size of strings for all items of the chunk.
+  [[nodiscard]] static Rows one_size(Chunk& chunk, std::uint32_t size);
   /// Clears the flags of items whose point has another x than given, or an odd y.
   void expect_even(const Coordinates& found, const Rows& x, std::uint8_t* flags) const;
 

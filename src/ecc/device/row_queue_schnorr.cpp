@@ -67,6 +67,7 @@ void RowQueue::schnorr_sign(const RowCall& call) {
   const Strings public_key = bytes_of(key.x);
   DigestJob mask{count(),
                  {{}, tag_block("BIP0340/aux"), operands_.extra},
+                 one_size(chunk_, operands_.extra.size),
                  secret,
                  chunk_.result(nullptr, kSchnorrSize, kSchnorrSize)};
   on_device().digest(queue_.stream(), mask);

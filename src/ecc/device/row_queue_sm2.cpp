@@ -13,13 +13,14 @@ constexpr std::uint32_t kSm3Bytes = 32;
 }  // namespace
 
 Rows RowQueue::sm2_digests(const RowCall& call, const Coordinates& key) const {
-  if (call.prehashed) return digests();
-  std::uint8_t* const identity = chunk_.result(nullptr, kSm3Bytes, kSm3Bytes);
-  on_device().digest(queue_.stream(),
-                     {count(), {operands_.prefix, bytes_of(key.x), bytes_of(key.y)}, {}, identity});
+  if (call.prehashed) return digests(call);
+  DigestJob identity{count(), {operands_.prefix, bytes_of(key.x), bytes_of(key.y)}, {}, {}, nullptr};
+  identity.last_sizes = one_size(chunk_, kSm3Bytes);
+  identity.to = chunk_.result(nullptr, kSm3Bytes, kSm3Bytes);
+  on_device().digest(queue_.stream(), identity);
   const HashJob job{{},
                     count(),
-                    {{}, {}, {identity, kSm3Bytes, kSm3Bytes}, operands_.message},
+                    {{}, {}, {identity.to, kSm3Bytes, kSm3Bytes}, operands_.message},
                     operands_.message_sizes,
                     queue_.rows(),
                     0};

@@ -132,7 +132,7 @@ CurveKernels kernels_for(const Curve& curve) {
           .row_words = words,
           .scalar_words = words,
           .scalar_radix_bits = 0,
-          .has_nonces = false,
+          .hash = MM_HASH_NONE,
           .base_table = base_table,
           .field_radix_bits = kDigitBits * digit_count(curve.field_bits),
           .points_only = true,

@@ -100,6 +100,20 @@ std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inp
   return call;
 }
 
+/// Whether a task hashes messages for ECDSA.
+bool hashes_messages(Task task, const Inputs& inputs) {
+  const bool has_digests = is_signature(task.op) || task.op == MM_ECC_RECOVER;
+  return has_digests && task.scheme == MM_ECC_ECDSA && !inputs.prehashed;
+}
+
+/// Whether the device may hash the messages of a task: it has the hash, and the messages are short, or a list
+/// of which any part may be.
+bool device_hashes(Task task, const Curve& curve, const Inputs& inputs, const DeviceSchemes& device) {
+  if (!hashes_messages(task, inputs) || hash_of(inputs, task, curve) != device.message_hash()) return false;
+  const std::optional<ByteRows> rows = inputs.message->rows();
+  return !rows || rows->size <= RowCall::kMostMessage;
+}
+
 class RowScheme final : public Scheme {
  public:
   RowScheme(const SchemeArguments& arguments, const RowCall& call, std::vector<std::uint8_t> prefix,
@@ -177,10 +191,8 @@ class RowScheme final : public Scheme {
   }
 
   [[nodiscard]] bool recovers() const { return task_.op == MM_ECC_RECOVER; }
-  /// Whether digests of messages are computed here.
-  [[nodiscard]] bool hashes() const {
-    return (is_signature(task_.op) || recovers()) && task_.scheme == MM_ECC_ECDSA && !inputs_.prehashed;
-  }
+  /// Whether all digests of messages are computed here.
+  [[nodiscard]] bool hashes() const { return hashes_messages(task_, inputs_) && !call_.hashes; }
   /// Whether digests of shared secrets are computed here.
   [[nodiscard]] bool hashes_secrets() const {
     return task_.op == MM_ECC_EXCHANGE && inputs_.hash != MM_HASH_NONE;
@@ -267,7 +279,7 @@ class RowScheme final : public Scheme {
     const bool are_compressed = points[operands.items().front()].size() == compressed;
     return operands.take(to, points, are_compressed ? compressed : point_bytes(curve()));
   }
-  /// Messages of EdDSA, or the leftmost bytes of digests.
+  /// Messages that the device hashes, or the leftmost bytes of digests.
   [[nodiscard]] bool take_messages(RowCall& call, RowOperands& operands) const {
     const ItemsIn& messages = *inputs_.message;
     if (task_.scheme == MM_ECC_SM2DSA && inputs_.prehashed) {
@@ -276,7 +288,12 @@ class RowScheme final : public Scheme {
     if (task_.scheme != MM_ECC_ECDSA) {
       return operands.take_any(call.message, call.message_sizes, messages, RowCall::kMostMessage);
     }
-    if (!hashes()) return take_digests(call, operands);
+    if (inputs_.prehashed) return take_digests(call, operands);
+    const auto is_short = [&](std::size_t item) { return messages[item].size() <= RowCall::kMostMessage; };
+    call.hashes = call_.hashes && (messages.rows() || std::ranges::all_of(operands.items(), is_short));
+    if (call.hashes) {
+      return operands.take_any(call.message, call.message_sizes, messages, RowCall::kMostMessage);
+    }
     const std::size_t size = crypto::find_hash(hash_of(inputs_, task_, curve()))->size;
     const std::size_t used = std::min(size, curve().scalar_bytes());
     hash(operands.room(call.message, used), used, operands.items());
@@ -386,12 +403,14 @@ class RowScheme final : public Scheme {
 std::unique_ptr<Scheme> with_rows(const SchemeArguments& arguments, std::unique_ptr<Scheme> rest) {
   const DeviceSchemes* const device = arguments.engine.device_schemes();
   if (device == nullptr) return rest;
-  const std::optional<RowCall> call = row_call(arguments.task, arguments.engine.curve(), arguments.inputs);
+  const Curve& curve = arguments.engine.curve();
+  std::optional<RowCall> call = row_call(arguments.task, curve, arguments.inputs);
   if (!call || !device->offers(*call)) return rest;
+  call->hashes = device_hashes(arguments.task, curve, arguments.inputs, *device);
   std::vector<std::uint8_t> prefix;
   if (call->scheme == MM_ECC_SM2DSA && !call->prehashed) {
     const std::optional<ItemsIn>& ids = arguments.inputs.context;
-    prefix = Sm2Identity(arguments.engine.curve()).before_key(ids ? (*ids)[0] : ByteSpan());
+    prefix = Sm2Identity(curve).before_key(ids ? (*ids)[0] : ByteSpan());
     if (prefix.empty() || prefix.size() > RowCall::kMostPrefix) return rest;
   }
   return std::make_unique<RowScheme>(arguments, *call, std::move(prefix), std::move(rest));

@@ -22,6 +22,7 @@ class NotingDevice final : public ecc::PointEngine, public ecc::DeviceSchemes {
 
   mutable std::vector<std::uint8_t> done;  ///< of the last call on rows
   mutable std::size_t computed = 0;        ///< items that it has done
+  mutable bool hashes = false;             ///< whether it hashes the messages of the last call
 
   [[nodiscard]] const DeviceSchemes* device_schemes() const override { return this; }
   [[nodiscard]] const char* variant() const override { return engine_->variant(); }
@@ -62,7 +63,9 @@ class NotingDevice final : public ecc::PointEngine, public ecc::DeviceSchemes {
     engine_->sum(r, k, points, items, stop);
   }
   [[nodiscard]] bool offers(const ecc::RowCall& call) const override { return device_.offers(call); }
+  [[nodiscard]] mm_hash message_hash() const override { return device_.message_hash(); }
   void run(const ecc::RowCall& call, ecc::ItemRange items, const StopToken& stop) const override {
+    hashes = call.hashes;
     device_.run(call, items, stop);
     done.assign(call.done, call.done + items.end);
     computed += static_cast<std::size_t>(std::ranges::count(done, 1));

@@ -11,6 +11,7 @@ class CudaEcdsaRows : public CudaRows {
   void check_shared_secrets();
   void check_signatures();
   void check_verdicts();
+  void check_messages();
   void check_items_of_any_length();
   void check_der();
   void check_hedged_nonces();
@@ -26,6 +27,7 @@ TEST_P(CudaEcdsaRows, AgreeWithTheHost) {
   check_signatures();
   check_verdicts();
   check_recovery();
+  check_messages();
   if (curve_.limbs() > 4) return;
   check_mixed_encodings();
   check_digests_of_secrets();
@@ -100,6 +102,46 @@ void CudaEcdsaRows::check_signatures() {
       EXPECT_EQ(run.status[4], MM_OK);
     }
   }
+}
+
+/// Messages that end at and around the ends of blocks, which the GPU hashes; messages of which one is too
+/// long for it, so that the host hashes all of them; and a hash that the GPU does not have.
+void CudaEcdsaRows::check_messages() {
+  const bool has_hash = GetParam() != CurveId::sm2;
+  SchemeItems items;
+  items.secret = scalars();
+  items.nonce = scalars();
+  for (const std::size_t size : {0, 1, 55, 56, 64, 111, 112, 128, 255, 256}) {
+    items.message.push_back(random_bytes(size));
+  }
+  const auto options = [](ecc::Inputs& inputs) {
+    inputs.nonces = MM_ECC_NONCE_GIVEN;
+    inputs.signature_format = MM_ECC_RECOVERABLE;
+  };
+  const SchemeRun signing = agree(items, MM_ECC_SIGN, {}, options, Places::pointers, {});
+  EXPECT_EQ(gpu_->hashes, has_hash);
+  SchemeItems signed_items{{}, {}, items.message, signing.output, {}, {}};
+  const auto recoverable = [](ecc::Inputs& inputs) { inputs.signature_format = MM_ECC_RECOVERABLE; };
+  signed_items.point = agree(signed_items, MM_ECC_RECOVER, {}, recoverable, Places::pointers, {}).output;
+  EXPECT_EQ(gpu_->hashes, has_hash);
+  EXPECT_EQ(signed_items.point, public_keys(items.secret));
+  for (Bytes& signature : signed_items.signature) signature.pop_back();
+  signed_items.message[8].back() ^= 1;
+  const SchemeRun verification = agree(signed_items, MM_ECC_VERIFY, {}, {}, Places::pointers, {});
+  EXPECT_EQ(gpu_->hashes, has_hash);
+  EXPECT_EQ(std::ranges::count(verification.ok, 1), kCount - 1);
+
+  items.message[4] = random_bytes(257);
+  agree(items, MM_ECC_SIGN, {}, options, Places::pointers, {});
+  EXPECT_FALSE(gpu_->hashes);
+  agree(items, MM_ECC_SIGN, {}, options, Places::pointers, {0, 1, 3, 9});
+  EXPECT_EQ(gpu_->hashes, has_hash);
+  const auto other_hash = [&](ecc::Inputs& inputs) {
+    options(inputs);
+    inputs.hash = MM_SHA3_256;
+  };
+  agree(items, MM_ECC_SIGN, {}, other_hash, Places::pointers, {});
+  EXPECT_FALSE(gpu_->hashes);
 }
 
 /// Digests and keys of different lengths, and some of a call's items. Digests that are shorter than the

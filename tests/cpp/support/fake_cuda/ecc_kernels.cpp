@@ -66,7 +66,8 @@ void add_sums(const std::string& name) {
 }
 
 template <class C, class Hash>
-void add_nonces(const std::string& name) {
+void add_hashes(const std::string& name) {
+  add_kernel_of_items(name + "_digest", &digest_strings<Hash>);
   add_kernel_of_items(name + "_nonce", &derive_nonce<C, Hash>);
   add_kernel_of_items(name + "_hedged", &derive_nonce<C, Hash, NonceJob::kExtraBytes>);
 }
@@ -95,7 +96,7 @@ void add_any_curve(const std::string& name) {
   add_scalar_kernels<C>(name);
   add_kernel_of_items(name + "_decode", &decode_compressed_any<C>);
   add_kernel_of_items(name + "_compare", &compare_x_any<C>);
-  add_nonces<C, Hash>(name);
+  add_hashes<C, Hash>(name);
 }
 
 }  // namespace
@@ -110,10 +111,10 @@ void install_ecc_kernels() {
   add_curve<P521>("ecc_p521");
   add_curve<Secp256k1>("ecc_secp256k1");
   add_curve<Sm2>("ecc_sm2");
-  add_nonces<P256, Sha256>("ecc_p256");
-  add_nonces<P384, Sha384>("ecc_p384");
-  add_nonces<P521, Sha512>("ecc_p521");
-  add_nonces<Secp256k1, Sha256>("ecc_secp256k1");
+  add_hashes<P256, Sha256>("ecc_p256");
+  add_hashes<P384, Sha384>("ecc_p384");
+  add_hashes<P521, Sha512>("ecc_p521");
+  add_hashes<Secp256k1, Sha256>("ecc_secp256k1");
   add_base_kernel("ecc_ed25519_base", &multiply_base_edwards<Edwards25519>);
   add_kernel_of_items("ecc_ed25519_multiply", &multiply_edwards<Edwards25519>);
   add_kernel_of_items("ecc_ed25519_two", &multiply_two_edwards<Edwards25519>);
@@ -130,11 +131,9 @@ void install_ecc_kernels() {
   add_kernel_of_items("ecc_rows_equal", &check_equal);
   add_kernel_of_items("ecc_rows_even", &make_even);
   add_kernel_of_items("ecc_secp256k1_hash", &hash_to_number<Secp256k1, Sha256>);
-  add_kernel_of_items("ecc_secp256k1_digest", &digest_strings<Sha256>);
-  add_nonces<Sm2, Sm3>("ecc_sm2");
+  add_hashes<Sm2, Sm3>("ecc_sm2");
   add_chain_kernel("ecc_sm2_dsa_sign", &sign_sm2<Sm2>);
   add_kernel_of_items("ecc_sm2_hash", &hash_to_number<Sm2, Sm3>);
-  add_kernel_of_items("ecc_sm2_digest", &digest_strings<Sm3>);
   add_kernel_of_items("ecc_rows_tag", &read_tag);
   add_kernel_of_items("ecc_rows_write", &write_strings);
   add_kernel_of_items("ecc_rows_not_zero", &check_not_zero);
