@@ -26,7 +26,7 @@ constexpr crypto::KeyFamily kFamily{kAlgorithms, kSshPrefixes, "key on a curve",
 
 using Bytes = std::vector<std::uint8_t>;
 
-[[noreturn]] void reject(std::string problem) { crypto::reject_key(std::move(problem), kFamily); }
+[[noreturn]] void reject_curve_key(std::string problem) { crypto::reject_key(std::move(problem), kFamily); }
 
 /// Whether a parameter of the key is this number.
 bool has_number(const EVP_PKEY* key, const char* parameter, std::span<const Limb> expected) {
@@ -58,7 +58,7 @@ Bytes uncompressed(const Curve& curve, const crypto::Number& x, const crypto::Nu
   bytes[0] = 4;
   if (!x || !y || BN_bn2binpad(x.get(), bytes.data() + 1, size) < 0 ||
       BN_bn2binpad(y.get(), bytes.data() + 1 + size, size) < 0) {
-    reject("a public key that is no point of its curve");
+    reject_curve_key("a public key that is no point of its curve");
   }
   return bytes;
 }
@@ -91,9 +91,9 @@ const Curve& weierstrass_curve(const EVP_PKEY* key) {
   }
   std::array<char, 80> name{};
   if (EVP_PKEY_get_group_name(key, name.data(), name.size(), nullptr) == 1 && name[0] != '\0') {
-    reject(std::string("on the curve ") + name.data() + ", which this library does not have");
+    reject_curve_key(std::string("on the curve ") + name.data() + ", which this library does not have");
   }
-  reject("on a curve given by its numbers, which are not those of a named curve");
+  reject_curve_key("on a curve given by its numbers, which are not those of a named curve");
 }
 
 /// Whether the public key of a pair belongs to the private one. Files may hold any two.
@@ -111,7 +111,7 @@ Bytes private_scalar(const EVP_PKEY* key, const Curve& curve) {
   limbs_from_bytes(limbs.first(limbs.size()), bytes);
   if (fits && in_range(limbs.all(), curve.n) != 0) return bytes;
   wipe_bytes(bytes.data(), bytes.size());
-  reject("a private key that is 0, or the order of its curve or more");
+  reject_curve_key("a private key that is 0, or the order of its curve or more");
 }
 
 Key weierstrass_key(const crypto::DecodedKey& found) {
@@ -123,7 +123,7 @@ Key weierstrass_key(const crypto::DecodedKey& found) {
   Bytes secret = private_scalar(key, curve);
   if (!is_pair(key)) {
     wipe_bytes(secret.data(), secret.size());
-    reject("a private key beside another one's public key");
+    reject_curve_key("a private key beside another one's public key");
   }
   return {curve, std::move(secret), std::move(point)};
 }
@@ -131,10 +131,10 @@ Key weierstrass_key(const crypto::DecodedKey& found) {
 Key string_key(const crypto::DecodedKey& found, const Curve& curve) {
   const EVP_PKEY* key = found.key.get();
   std::optional<Bytes> point = bytes_of(key, OSSL_PKEY_PARAM_PUB_KEY);
-  if (!point || point->size() != point_bytes(curve)) reject("without its public key");
+  if (!point || point->size() != point_bytes(curve)) reject_curve_key("without its public key");
   if (!found.is_private) return {curve, {}, std::move(*point)};
   std::optional<Bytes> secret = bytes_of(key, OSSL_PKEY_PARAM_PRIV_KEY);
-  if (!secret || secret->size() != secret_bytes(curve)) reject("without its private key");
+  if (!secret || secret->size() != secret_bytes(curve)) reject_curve_key("without its private key");
   return {curve, std::move(*secret), std::move(*point)};
 }
 

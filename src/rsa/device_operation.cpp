@@ -20,7 +20,7 @@ namespace manymod::rsa {
 namespace {
 
 // Rough shares of the time.
-constexpr double kBlindingShare = 0.02;
+constexpr double kBlindingEnd = 0.02;
 constexpr double kPowersEnd = 0.9;
 // Rough rate at which one thread copies, compares or zeroes memory. Shorter work of that kind is not shared
 // among threads: in a small batch, waiting for the last thread takes longer.
@@ -351,7 +351,7 @@ class DeviceOperation {
 
   // @return false if stopped
   [[nodiscard]] bool raise_halves() const {
-    if (!may_continue(kBlindingShare)) return false;
+    if (!may_continue(kBlindingEnd)) return false;
     Job job;
     job.op = Operation::powmod;
     job.timing = TimingClass::secret;
@@ -373,7 +373,7 @@ class DeviceOperation {
     job.shared = key.p().on(gpu_);
     job.result = result(halves_);
     raise(job);
-    if (!may_continue((kBlindingShare + kPowersEnd) / 2)) return false;
+    if (!may_continue((kBlindingEnd + kPowersEnd) / 2)) return false;
     job.y = one(key.key().dq());
     job.modulus = one(key.key().q());
     job.shared = key.q().on(gpu_);
@@ -487,8 +487,7 @@ bool raise_to_private_on(const PowerGpu& gpu, Rows& rows, std::span<std::uint8_t
   const Products products{settings.devices->products(gpu, limbs),
                           settings.devices->products(gpu, rows.runs.front().key->key().p().size())};
   GridPairs pairs(rows);
-  if (settings.blinding && !pairs.draw(rows, settings.threads, progress.part(0, kBlindingShare)))
-    return false;
+  if (settings.blinding && !pairs.draw(rows, settings.threads, progress.part(0, kBlindingEnd))) return false;
   bool done = false;
   settings.devices->workspaces(gpu).lend([&](gpu::Workspace& workspace) {
     done = DeviceOperation(rows, gpu, products, workspace, pairs, settings, progress).run(wrong);

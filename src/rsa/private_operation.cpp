@@ -15,7 +15,7 @@ namespace {
 
 // Rough shares of a private operation's time.
 constexpr double kBlindingShare = 0.02;
-constexpr double kPowersShare = 0.88;
+constexpr double kHalfPowersShare = 0.88;
 constexpr double kCombiningShare = 0.02;
 constexpr double kCheckShare = 0.08;
 
@@ -51,8 +51,9 @@ class PrivateOperation {
 
   /// wrong[row] = 1 where the result fails the check, else 0. @return false if stopped
   bool run(std::span<std::uint8_t> wrong, const ProgressPart& progress) {
-    return blind(progress.part(0, kBlindingShare)) && raise(progress.part(kBlindingShare, kPowersShare)) &&
-           finish(progress.part(kBlindingShare + kPowersShare, kCombiningShare)) &&
+    return blind(progress.part(0, kBlindingShare)) &&
+           raise(progress.part(kBlindingShare, kHalfPowersShare)) &&
+           finish(progress.part(kBlindingShare + kHalfPowersShare, kCombiningShare)) &&
            check(wrong, progress.part(1 - kCheckShare, kCheckShare));
   }
 

@@ -12,7 +12,7 @@
 namespace manymod::ecc {
 namespace {
 
-constexpr std::size_t kSize = 32;  ///< of a coordinate and of a digest
+constexpr std::size_t kNumberBytes = 32;  ///< of a coordinate and of a digest
 
 /// What a block reads and computes. "Initiator" is the user A of the standard, "responder" is B.
 struct Exchange {
@@ -33,11 +33,11 @@ struct Exchange {
   Points shared;  ///< U of the standard
 };
 
-using Coordinates = std::array<std::uint8_t, 2 * kSize>;
+using Coordinates = std::array<std::uint8_t, 2 * kNumberBytes>;
 
 void write_point(Coordinates& bytes, std::span<const Limb> x, std::span<const Limb> y) {
-  bytes_from_limbs(std::span(bytes).first(kSize), x);
-  bytes_from_limbs(std::span(bytes).last(kSize), y);
+  bytes_from_limbs(std::span(bytes).first(kNumberBytes), x);
+  bytes_from_limbs(std::span(bytes).last(kNumberBytes), y);
 }
 
 /// r = 2^127 + (x mod 2^127).
@@ -49,7 +49,7 @@ void half_of(std::span<Limb> r, std::span<const Limb> x) {
 }
 
 /// The hashes of one thread.
-struct Hashes {
+struct ExchangeHashes {
   crypto::Hasher sm3{MM_SM3};
   Sm2Prefix own, peer;
 };
@@ -65,7 +65,7 @@ class Sm2Exchange final : public BlockScheme {
   }
 
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
-    Hashes hashes;
+    ExchangeHashes hashes;
     for_blocks(items, engine_, outputs_.status, stop,
                [&](const Block& block) { exchange(block, hashes, stop); });
   }
@@ -75,7 +75,7 @@ class Sm2Exchange final : public BlockScheme {
   const OwnKeys keys_;
   const Sm2Identity identity_;
 
-  void exchange(const Block& block, Hashes& hashes, const StopToken& stop) const {
+  void exchange(const Block& block, ExchangeHashes& hashes, const StopToken& stop) const {
     Exchange x(engine_, inputs_, block);
     x.key = keys_.of(x.secret, x.own, stop);
     engine_.multiply_base(x.ephemeral_point.results(), x.ephemeral.view(), block.range(), TimingClass::secret,
@@ -122,7 +122,7 @@ class Sm2Exchange final : public BlockScheme {
     }
   }
 
-  void write(const Exchange& x, const Block& block, std::size_t row, Hashes& hashes) const {
+  void write(const Exchange& x, const Block& block, std::size_t row, ExchangeHashes& hashes) const {
     const std::size_t item = block.item(row);
     Sm2Digest own{}, peer{};
     const bool known = identity_.digest(own, id_of(inputs_.context, item), coordinate(x.key.x, row),
@@ -135,10 +135,10 @@ class Sm2Exchange final : public BlockScheme {
     const Sm2Digest& zb = inputs_.responder ? own : peer;
     Coordinates shared;
     write_point(shared, x.shared.x[row], x.shared.y[row]);
-    const std::size_t confirmations = inputs_.confirm ? 2 * kSize : 0;
+    const std::size_t confirmations = inputs_.confirm ? 2 * kNumberBytes : 0;
     const auto bytes = outputs_.result(item, inputs_.key_bytes + confirmations);
     derive(bytes.first(inputs_.key_bytes), shared, za, zb, hashes.sm3);
-    if (inputs_.confirm) confirm(bytes.last(2 * kSize), x, row, shared, za, zb, hashes.sm3);
+    if (inputs_.confirm) confirm(bytes.last(2 * kNumberBytes), x, row, shared, za, zb, hashes.sm3);
     wipe_bytes(shared.data(), shared.size());
   }
 
@@ -171,12 +171,13 @@ class Sm2Exchange final : public BlockScheme {
     Coordinates own, peer;
     write_point(own, x.ephemeral_point.x[row], x.ephemeral_point.y[row]);
     write_point(peer, x.peer_ephemeral.x(row), x.peer_ephemeral.y(row));
-    const ByteSpan x_bytes = ByteSpan(shared).first(kSize);
-    const ByteSpan y_bytes = ByteSpan(shared).last(kSize);
+    const ByteSpan x_bytes = ByteSpan(shared).first(kNumberBytes);
+    const ByteSpan y_bytes = ByteSpan(shared).last(kNumberBytes);
     Sm2Digest inner;
     sm3.digest(inner, {x_bytes, za, zb, inputs_.responder ? peer : own, inputs_.responder ? own : peer});
     for (const std::uint8_t sender : {std::uint8_t{2}, std::uint8_t{3}}) {
-      sm3.digest(bytes.subspan((sender - 2U) * kSize, kSize), {ByteSpan(&sender, 1), y_bytes, inner});
+      sm3.digest(bytes.subspan((sender - 2U) * kNumberBytes, kNumberBytes),
+                 {ByteSpan(&sender, 1), y_bytes, inner});
     }
     wipe_bytes(inner.data(), inner.size());
   }

@@ -14,7 +14,7 @@
 namespace manymod::ecc {
 namespace {
 
-constexpr std::size_t kMaxBytes = 56;
+constexpr std::size_t kMaxSecretBytes = 56;
 
 class Xdh final : public BlockScheme {
  public:
@@ -81,7 +81,7 @@ class Xdh final : public BlockScheme {
 
   void write(std::size_t item, std::span<const Limb> u, std::optional<crypto::Hasher>& hasher) const {
     if (!hasher) return little_endian_from_limbs(outputs_.result(item, bytes()), u);
-    std::array<std::uint8_t, kMaxBytes> secret;
+    std::array<std::uint8_t, kMaxSecretBytes> secret;
     const std::span<std::uint8_t> used = std::span(secret).first(bytes());
     little_endian_from_limbs(used, u);
     hasher->digest(outputs_.result(item, hasher->size()), {used});
