@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/cpu_features.hpp"
+#include "dispatch/obstacles.hpp"
 #include "dispatch/registry.hpp"
 #include "dispatch/selection.hpp"
 #include "manymod/manymod.h"

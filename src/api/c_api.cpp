@@ -14,7 +14,9 @@
 #include "api/plan.hpp"
 #include "core/published_once.hpp"
 #include "dispatch/devices.hpp"
-#include "dispatch/selection.hpp"
+#include "dispatch/obstacles.hpp"
+#include "dispatch/registry.hpp"
+#include "dispatch/tuning.hpp"
 #include "exec/executor.hpp"
 #include "manymod/manymod.h"
 

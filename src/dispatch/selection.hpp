@@ -1,47 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the variants that serve a plan, and states why the others do not.
+// Chooses the variants that serve a plan.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "dispatch/devices.hpp"
 #include "dispatch/registry.hpp"
 #include "dispatch/tuning.hpp"
+#include "dispatch/variant_request.hpp"
 
 namespace manymod {
-
-/// The hardware that a variant requires, for users: "bmi2 adx", "compute capability 9.0"; "" if none.
-std::string hardware_needs(const Variant& variant);
-
-/// The devices that a device option names: "auto", "cpu", "cuda", "cuda:K", "opencl", "opencl:K".
-/// "auto": the CPU and the GPUs of the first backend that has one.
-/// @throws StatusError MM_ERR_UNKNOWN_DEVICE, with a message that lists the devices
-std::vector<const Device*> devices_named(std::string_view name, std::span<const Device> devices);
-
-/// Why `variant` cannot run any operation on `device`; "" if it can.
-std::string hardware_obstacle(const Variant& variant, const Device& device);
-
-/// Why `variant` can run on none of `devices`; "" if one of them can run it.
-std::string hardware_obstacle(const Variant& variant, std::span<const Device> devices);
 
 /// As min_items: the variant is not chosen for a number of items, only for items that no other choice
 /// accepts.
 inline constexpr std::size_t kFallbackOnly = SIZE_MAX;
-
-struct VariantRequest {
-  Operation op = Operation::mulmod;
-  TimingClass timing = TimingClass::public_;
-  std::size_t modulus_bits = 1;
-  bool shared_modulus = false;              ///< one modulus for all items of a call
-  std::string_view device = "auto";         ///< see devices_named
-  std::optional<std::string_view> forced;   ///< a variant's name
-  std::string_view forced_by = "argument";  ///< source of that name, for messages
-};
 
 /// A variant and the least number of items for which it is chosen.
 struct Choice {
@@ -96,9 +72,5 @@ Catalogue catalogue(std::string_view device);
 Selection select_variants(const VariantRequest& request, const Catalogue& from);
 /// From the catalogue of the request's device.
 Selection select_variants(const VariantRequest& request);
-
-/// Sets the request's forced variant: `argument`, or if that is NULL the value of the environment variable
-/// MANYMOD_VARIANT; none if that is empty or unset.
-void apply_forced_variant(VariantRequest& request, const char* argument);
 
 }  // namespace manymod

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "dispatch/selection.hpp"
+#include "dispatch/variant_request.hpp"
 #include "engine/engine.hpp"
 
 namespace manymod {

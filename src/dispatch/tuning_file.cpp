@@ -11,7 +11,7 @@
 #include <cstddef>
 
 #include "core/status_error.hpp"
-#include "dispatch/selection.hpp"
+#include "dispatch/registry.hpp"
 #include "dispatch/tuning.hpp"
 
 namespace manymod {

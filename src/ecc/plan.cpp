@@ -10,7 +10,8 @@
 #include "abi/options.hpp"
 #include "core/environment.hpp"
 #include "core/status_error.hpp"
-#include "dispatch/selection.hpp"
+#include "dispatch/named_devices.hpp"
+#include "dispatch/registry.hpp"
 #include "ecc/call.hpp"
 #include "ecc/variants.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/status_error.hpp"
-#include "dispatch/selection.hpp"
+#include "dispatch/registry.hpp"
 #include "dispatch/tuning.hpp"
 #include "fuzz/choices.hpp"
 

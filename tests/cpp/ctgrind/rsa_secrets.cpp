@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "dispatch/obstacles.hpp"
 #include "dispatch/registry.hpp"
 #include "dispatch/selection.hpp"
 #include "rsa/arithmetic.hpp"

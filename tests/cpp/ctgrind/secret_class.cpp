@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/obstacles.hpp"
 #include "dispatch/registry.hpp"
 #include "dispatch/selection.hpp"
 #include "engine/cpu_requirements.hpp"

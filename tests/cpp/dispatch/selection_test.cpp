@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/status_error.hpp"
+#include "dispatch/obstacles.hpp"
 #include "engine/cpu_requirements.hpp"
 #include "gpu/cuda/requirements.hpp"
 
