@@ -83,6 +83,18 @@ std::size_t secret_window_width(const M& m, std::size_t bits, double scan) {
   return width > 1 ? width : fixed_window_width(bits, scan);
 }
 
+/// table[i] = base^i, i < entries. On input: entries is even.
+template <Monoid M>
+void all_powers(const M& m, Limb* table, const Limb* base, std::size_t entries) {
+  const std::size_t words = m.words();
+  m.set_one(table);
+  std::copy_n(base, words, table + words);
+  for (std::size_t i = 2; i < entries; i += 2) {
+    m.sqr(table + i * words, table + i / 2 * words);
+    m.mul(table + (i + 1) * words, table + i * words, table + words);
+  }
+}
+
 /// r = base^exponent in every lane.
 ///
 /// exponents: one per lane, each below 2^bits; bits beyond an exponent's end are 0. r may be base. @return
@@ -96,12 +108,7 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
   const std::size_t entries = std::size_t{1} << width;
   Limb* table = workspace;
   Limb* factor = workspace + entries * words;
-  m.set_one(table);
-  std::copy_n(base, words, table + words);
-  for (std::size_t i = 2; i < entries; i += 2) {
-    m.sqr(table + i * words, table + i / 2 * words);
-    m.mul(table + (i + 1) * words, table + i * words, table + words);
-  }
+  all_powers(m, table, base, entries);
 
   std::array<std::uint32_t, kMaxLanes> storage;
   const std::span<std::uint32_t> digits(storage.data(), m.lanes());

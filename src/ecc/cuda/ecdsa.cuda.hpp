@@ -87,6 +87,14 @@ struct NonceState {
   static constexpr unsigned kDigest = Hash::kDigestBytes;
   ShaState<Hash> key, value;
 
+  /// Bytes 0 of K and bytes 1 of V: steps b and c.
+  MM_DEVICE void start() {
+    MM_UNROLL
+    for (unsigned i = 0; i < 8; ++i) {
+      key.word[i] = 0;
+      value.word[i] = ~typename Hash::Word{0} / 255;
+    }
+  }
   /// V = HMAC(K, V).
   MM_DEVICE void advance() {
     ShaMessage<Hash, kDigest> before;
@@ -102,25 +110,15 @@ struct NonceState {
   }
 };
 
-/// The nonce of RFC 6979, section 3.2: the first candidate in [1, n), of which C::kNonceRounds are tried.
-/// The number of rejected candidates is public, as it tells nothing about the accepted one. If none is
-/// accepted, `found` is cleared, and the caller computes the item elsewhere; the probability is 2^-32 for
-/// P-256, and at most 2^-16 for any curve. kExtra: bytes of additional input (section 3.6), 0 or
-/// NonceJob::kExtraBytes. On input: item < job.count, digests below 2 n.
-template <class C, class Hash, unsigned kExtra = 0>
-MM_DEVICE void derive_nonce(const NonceJob& job, std::uint32_t item) {
+/// K and V after step g of RFC 6979, section 3.2, with kExtra bytes of additional input (section 3.6).
+template <class C, class Hash, unsigned kExtra>
+MM_DEVICE void seed_nonces(NonceState<Hash>& state, const NonceJob& job, std::uint32_t item) {
   constexpr unsigned kSize = C::kScalarBytes, kDigest = Hash::kDigestBytes;
-  constexpr unsigned kParts = (kSize + kDigest - 1) / kDigest;
   std::uint32_t secret[C::kOrderWords], digest[C::kOrderWords];
   load_words(secret, job.secret.at(item));
   load_words(digest, job.digest.at(item));
   reduce_once(digest, job.curve.order);
-  NonceState<Hash> state;
-  MM_UNROLL
-  for (unsigned i = 0; i < 8; ++i) {
-    state.key.word[i] = 0;
-    state.value.word[i] = ~typename Hash::Word{0} / 255;
-  }
+  state.start();
   MM_ROLLED
   for (unsigned separator = 0; separator < 2; ++separator) {
     ShaMessage<Hash, kDigest + 1 + 2 * kSize + kExtra> seed;
@@ -137,17 +135,37 @@ MM_DEVICE void derive_nonce(const NonceJob& job, std::uint32_t item) {
     state.key = Hmac<Hash>(state.key).code(seed);
     state.advance();
   }
+}
+
+/// k = the next candidate, of as many bits as n: steps h.1 and h.2 of RFC 6979, section 3.2.
+template <class C, class Hash>
+MM_DEVICE void next_candidate(std::uint32_t (&k)[C::kOrderWords], NonceState<Hash>& state,
+                              const CurveNumbers& curve) {
+  constexpr unsigned kSize = C::kScalarBytes;
+  constexpr unsigned kParts = (kSize + Hash::kDigestBytes - 1) / Hash::kDigestBytes;
+  ShaState<Hash> parts[kParts];
+  MM_UNROLL
+  for (unsigned i = 0; i < kParts; ++i) {
+    state.advance();
+    parts[i] = state.value;
+  }
+  leftmost_bits<Hash, kSize>(k, parts, C::surplus_bits(curve));
+}
+
+/// The nonce of RFC 6979, section 3.2: the first candidate in [1, n), of which C::kNonceRounds are tried.
+/// The number of rejected candidates is public, as it tells nothing about the accepted one. If none is
+/// accepted, `found` is cleared, and the caller computes the item elsewhere; the probability is 2^-32 for
+/// P-256, and at most 2^-16 for any curve. kExtra: bytes of additional input (section 3.6), 0 or
+/// NonceJob::kExtraBytes. On input: item < job.count, digests below 2 n.
+template <class C, class Hash, unsigned kExtra = 0>
+MM_DEVICE void derive_nonce(const NonceJob& job, std::uint32_t item) {
+  NonceState<Hash> state;
+  seed_nonces<C, Hash, kExtra>(state, job, item);
   std::uint32_t nonce[C::kOrderWords] = {1}, found = 0;
   MM_ROLLED
   for (unsigned left = C::kNonceRounds; left > 0; --left) {
-    ShaState<Hash> candidate[kParts];
     std::uint32_t k[C::kOrderWords];
-    MM_UNROLL
-    for (unsigned i = 0; i < kParts; ++i) {
-      state.advance();
-      candidate[i] = state.value;
-    }
-    leftmost_bits<Hash, kSize>(k, candidate, C::surplus_bits(job.curve));
+    next_candidate<C>(k, state, job.curve);
     const std::uint32_t right = mask_if_scalar<C::kOrderWords>(k, job.curve.order) & ~found;
     found |= right;
     MM_UNROLL

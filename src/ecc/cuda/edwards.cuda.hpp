@@ -86,6 +86,26 @@ MM_DEVICE void multiply_base_edwards(const PointJob& job, std::uint32_t item, bo
 
 inline constexpr unsigned kCachedEntries = 1u << (kPointWindow - 1);
 
+/// entry = table[index]. kSecret: constant-time, all entries are read.
+template <bool kSecret, class C>
+MM_DEVICE void select_cached(typename C::Cached& entry, const typename C::Cached (&table)[kCachedEntries],
+                             unsigned index) {
+  if constexpr (kSecret) {
+    const typename C::Field f;
+    entry = table[0];
+    MM_ROLLED
+    for (unsigned i = 1; i < kCachedEntries; ++i) {
+      const std::uint32_t mask = manymod::cuda::opaque(~integers::mask_if_not_zero(index ^ i));
+      f.cmov(entry.plus, table[i].plus, mask);
+      f.cmov(entry.minus, table[i].minus, mask);
+      f.cmov(entry.z, table[i].z, mask);
+      f.cmov(entry.t, table[i].t, mask);
+    }
+  } else {
+    entry = table[index];
+  }
+}
+
 /// sum = k P for a point of any order: (k | 1) P, from which P is subtracted where k is even.
 template <bool kSecret, class C>
 MM_DEVICE void multiply_extended(typename C::Point& sum, const PointJob& job, std::uint32_t item) {
@@ -119,19 +139,7 @@ MM_DEVICE void multiply_extended(typename C::Point& sum, const PointJob& job, st
     MM_ROLLED
     for (unsigned i = 0; i < kPointWindow; ++i) edwards::double_point(f, sum, sum);
     const OddDigit digit = digits.next_down();
-    if constexpr (kSecret) {
-      entry = table[0];
-      MM_ROLLED
-      for (unsigned i = 1; i < kCachedEntries; ++i) {
-        const std::uint32_t mask = manymod::cuda::opaque(~integers::mask_if_not_zero(digit.index ^ i));
-        f.cmov(entry.plus, table[i].plus, mask);
-        f.cmov(entry.minus, table[i].minus, mask);
-        f.cmov(entry.z, table[i].z, mask);
-        f.cmov(entry.t, table[i].t, mask);
-      }
-    } else {
-      entry = table[digit.index];
-    }
+    select_cached<kSecret, C>(entry, table, digit.index);
     edwards::negate_where(f, entry, digit.negative);
     edwards::add(f, sum, sum, entry);
   }
