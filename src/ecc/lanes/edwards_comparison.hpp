@@ -2,13 +2,14 @@
 // Whether u G + k P = R on Edwards curves in lanes, for public operands: (tau u) G + rho P - tau R is
 // compared with the neutral element (half_scalars.hpp). For inclusion in instruction-set files only.
 //
-// All scalars have signed windows (EdwardsKernels::signed_digits), and doublings in common. Those of points
-// are of the width that EdwardsKernels has, and a vector takes the windows of its longest scalar, of any
-// length. The scalar of the generator has wider ones, in two halves: the table has the multiples of G and of
-// 2^kHalfBits G.
+// All scalars are recoded into signed windows (EdwardsKernels::signed_digits), and the multiples of all
+// points are computed with the same doublings. Windows of the scalars of P and R have kWidth bits, as in
+// EdwardsKernels; a vector has as many as its longest scalar, which may have any length. The scalar of G has
+// wider windows, of kBaseWidth bits, and is cut into two halves of kHalfBits bits: its table has the
+// multiples of G and of 2^kHalfBits G.
 //
-// As digits are public, an entry of a table is read where it is: each lane has its row, and the rows of a
-// vector are transposed. Row 0 is the neutral element.
+// As digits are public, the entry of a digit is read by its address, without a scan of the table: each lane
+// reads its row, and the rows of a vector are transposed. Row 0 is the neutral element.
 #pragma once
 
 #include <cstddef>
@@ -44,14 +45,14 @@ class EdwardsComparison {
   using BaseRows = LaneRows<typename Kernels::InstructionSet, 3 * kDigits>;
 
  public:
-  /// Bits of a window of the generator's scalar, and windows of half of it.
+  /// Bits of a window of the generator's scalar, and the number of windows of a half of it.
   static constexpr unsigned kBaseWidth = 11;
   static constexpr unsigned kBaseWindows = (kOrderBits / 2 + kBaseWidth) / kBaseWidth;
   static constexpr unsigned kHalfBits = kBaseWindows * kBaseWidth;
   static_assert(2 * kHalfBits > kOrderBits);
   static constexpr std::size_t kBaseEntries = (std::size_t{1} << (kBaseWidth - 1)) + 1;
   static constexpr std::size_t kBaseBytes = 2 * kBaseEntries * BaseRows::kRowWords * sizeof(Limb);
-  /// Products and squares.
+  /// Products and squares of a comparison, for scalars of half length.
   static constexpr unsigned kProducts = 2 * (kHalfBits / kWidth * Forms::kCachedProducts + kEntries * 7) +
                                         kHalfBits * 3 + 2 * kBaseWindows * Forms::kPreparedProducts;
   static constexpr unsigned kSquares = kHalfBits * 4;
@@ -114,7 +115,7 @@ class EdwardsComparison {
     Split::split(results, k, b.group_order);
   }
 
-  /// The multiples of a point in each lane.
+  /// The multiples 0 .. 2^(kWidth - 1) of the point of each lane.
   struct Table {
     Limb word[kEntries][kLanes][PointRows::kRowWords];
   };
@@ -145,7 +146,8 @@ class EdwardsComparison {
                             [&](std::size_t i, const Cached& entry) { store_entry(table, i + 1, entry); });
   }
 
-  /// sum = u G +- v P - w Q, the opposite of P where b.negative is set.
+  /// sum = u G + v P - w Q, or u G - v P - w Q where b.negative is set, for the points and scalars of vector
+  /// v of the block.
   static void add_up(Extended& sum, const EdwardsBlock& b, std::size_t v, Tables& tables, const Element& d) {
     make_table(tables.p, tables.multiple, b.px, b.py, v, d);
     make_table(tables.q, tables.multiple, b.qx, b.qy, v, d);
@@ -188,8 +190,8 @@ class EdwardsComparison {
     for (std::size_t c = 0; c < 4; ++c) (r.*Forms::kCached[c]).set_magnitude(Forms::kMagnitude[c]);
     edwards::negate_where(Kernels::kField, r, negative ^ opposite);
   }
-  /// Both halves of the scalar. The entries of the next window are fetched meanwhile, as the table is larger
-  /// than the first cache.
+  /// Adds the entries of the window at `bit` of both halves of the generator's scalar. Those of the next
+  /// window are prefetched, as the table is larger than the first-level cache.
   static void add_base(Extended& sum, const EdwardsBlock& b, std::size_t v, unsigned bit) {
     Prepared entry;
     for (const unsigned half : {0U, 1U}) {
@@ -230,8 +232,8 @@ class EdwardsComparison {
     }
   }
 
-  /// Windows of the longest number x of both scalars of a vector: the highest window has a digit that is not
-  /// negative, as x < 2^(windows kWidth - 1).
+  /// The number of windows of x, the longest scalar of P or Q in vector v. x < 2^(windows kWidth - 1), so
+  /// that the digit of the highest window is not negative.
   static unsigned windows_of(const EdwardsBlock& b, std::size_t v) {
     for (std::size_t limb = kLimbs; limb-- > 0;) {
       const Vector any =

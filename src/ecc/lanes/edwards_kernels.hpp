@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entries of EdwardsLaneCalls for one instruction set. For inclusion in instruction-set files only.
 //
-// The scalar of a point: signed windows (modexp/recoding.hpp: signed_digit), digits -2^(w-1) .. 2^(w-1), of
-// which one bit below the window is a part; scalars come doubled, so that this bit is there for all windows.
-// The table has 1 .. 2^(w-1) times the point and is scanned; the digit 0 selects nothing, and adds the
-// neutral element.
+// The scalar of a point is recoded into signed windows of w = kWidth bits (modexp/recoding.hpp:
+// signed_digit), -2^(w-1) <= digit <= 2^(w-1). A digit depends on the bits of its window and on the bit below
+// them. Scalars come doubled, so that there is a bit below the lowest window, too. The table has the
+// multiples 1 .. 2^(w-1) of the point, and all entries are read for each digit. For the digit 0 none is
+// selected, and the neutral element is added.
 //
-// The scalar of the generator is odd and has odd digits (Joye, Tunstall 2009, algorithm 6): digit i, below
-// the last, is (k / 2^(w i) mod 2^(w+1) | 1) - 2^w, and the last is k / 2^(w i) | 1.
+// The scalar k of the generator is odd and recoded into odd digits (Joye, Tunstall, "Exponent recoding and
+// regular exponentiation algorithms", 2009, algorithm 6). With w = kBaseWidth and k_i = floor(k / 2^(w i)),
+// digit i is ((k_i mod 2^(w+1)) | 1) - 2^w, hence -2^w < digit < 2^w, and the highest digit is k_i | 1.
 //
-// Additions are complete, so that points of small order and equal points need no care.
+// The formulas for additions are complete, so that points of small order and equal points are no exceptional
+// cases.
 #pragma once
 
 #include <cstddef>
@@ -64,9 +67,9 @@ class EdwardsKernels {
   static constexpr std::size_t kBaseEntries = Lookup::kEntries;
   static constexpr unsigned kBaseWindows = (kOrderBits + 1 + kBaseWidth - 1) / kBaseWidth;
   static constexpr std::size_t kBaseWindowWords = 3 * kDigits * kBaseEntries;
-  /// Vectors whose ladders take each step together.
+  /// Vectors whose ladders are interleaved, step by step.
   static constexpr unsigned kLadders = 2;
-  /// Vectors whose sums take turns with each window of the generator's table, which then stays in the cache.
+  /// Vectors that use a window of the generator's table one after the other, so that it stays in the cache.
   static constexpr std::size_t kTurns = 8;
 
   /// Scratch of a call.
@@ -155,8 +158,8 @@ class EdwardsKernels {
 
   // ---- formulas, out of line ----------------------------------------------------------------------------
 
-  // Flattened where that was measured to pay: else compilers inline formulas or not by what else is in the
-  // file.
+  // gnu::flatten is where it was measured to save time. Without it, what compilers inline into a formula
+  // depends on what else is in the file.
   template <WithT kWithT>
   [[gnu::noinline, gnu::flatten]] static void twice(Extended& p) {
     Forms::template twice<kWithT>(kField, p);
@@ -204,7 +207,8 @@ class EdwardsKernels {
       }
     }
   }
-  /// Bits [bit, bit + count) of the numbers of vector v and some above; 0 from 2^(64 kLimbs) on.
+  /// The numbers of vector v, shifted right by `bit`: the lowest `count` bits are right, those above them may
+  /// be wrong. Bits beyond kLimbs limbs are 0.
   static Vector bits_from(const Limb* numbers, std::size_t v, unsigned bit, unsigned count) {
     const Limb* const number = numbers + v * kLimbs * kLanes;
     const unsigned limb = bit / kLimbBits, shift = bit % kLimbBits;
@@ -269,7 +273,7 @@ class EdwardsKernels {
     add_base(b, batch);
     leave(b, batch);
   }
-  /// The factor of T in cached points.
+  /// kOfD d, the factor of T in cached points.
   static Element cached_d() {
     Element d = coefficients().d;
     if constexpr (Forms::kOfD == 2) {
@@ -285,7 +289,7 @@ class EdwardsKernels {
     edwards::set_affine(kField, r, x, y);
   }
 
-  /// batch.sum[v] = k P, with T.
+  /// batch.sum[v] = k P, with its coordinate T.
   [[gnu::noinline]] static void multiply_windows(const EdwardsBlock& b, std::size_t v, const Batch& batch,
                                                  const Element& d) {
     make_table(b, v, batch, d);
@@ -310,7 +314,8 @@ class EdwardsKernels {
     enter(batch.multiple[0], b.px, b.py, v);
     make_multiples(batch.multiple, d, [&](std::size_t i, const Cached& entry) { batch.table[i] = entry; });
   }
-  /// multiple[i] = (i + 1) multiple[0], and done(i, the same cached).
+  /// multiple[i] = (i + 1) multiple[0] for 0 < i < kEntries. done(i, cached) is called for 0 <= i < kEntries,
+  /// with the cached form of multiple[i].
   template <class Done>
   static void make_multiples(Extended* multiple, const Element& d, const Done& done) {
     Cached first, cached;
@@ -332,7 +337,8 @@ class EdwardsKernels {
     Vector magnitude;
     Mask negative;
   };
-  /// The digits of a window of `width` bits, from it, the bit below it, and others above.
+  /// The digit of a window of `width` bits in each lane. On input: bit 0 of `window` is the bit below the
+  /// window, and bits 1 .. width are the window; those above are ignored.
   static SignedDigits signed_digits(Vector window, unsigned width) {
     const Vector bits = window & ((Limb{2} << width) - 1);
     const Vector value = (bits >> 1) + (bits & 1);
@@ -345,7 +351,7 @@ class EdwardsKernels {
         signed_digits(bits_from(b.scalar, v, window * kWidth, kWidth + 1), kWidth);
     select_pair<0, 1>(r, table, magnitude);
     select_pair<2, 3>(r, table, magnitude);
-    // Nothing was selected for 0.
+    // For the digit 0 no entry was selected.
     const Mask zero = reinterpret_cast<Vector>(magnitude == 0);
     for (std::size_t c = 0; c < 4; ++c) {
       Element& coordinate = r.*Forms::kCached[c];
@@ -357,7 +363,8 @@ class EdwardsKernels {
     }
     edwards::negate_where(kField, r, negative);
   }
-  /// Two coordinates at a time: their digits and a mask stay in registers.
+  /// Selects two coordinates of the entry. No more at a time, so that their digits and a mask stay in
+  /// registers.
   template <std::size_t kFirst, std::size_t kSecond>
   static void select_pair(Cached& r, const Cached* table, Vector magnitude) {
     constexpr auto first = Forms::kCached[kFirst], second = Forms::kCached[kSecond];
@@ -389,7 +396,7 @@ class EdwardsKernels {
     leave(b, batch);
   }
 
-  /// The sums in affine form, with one inversion. Z is never 0.
+  /// The results are the sums in affine form, by one inversion for all vectors. Z is never 0.
   [[gnu::noinline]] static void leave(const EdwardsBlock& b, const Batch& batch) {
     for (std::size_t v = 0; v < b.vectors; ++v) batch.z[v] = batch.sum[v].z;
     invert(batch, b.vectors);
@@ -415,7 +422,7 @@ class EdwardsKernels {
 
   // ---- the Montgomery curve -----------------------------------------------------------------------------
 
-  /// A multiple of the order leads to 0, as 1 / 0 = 0 here.
+  /// A multiple of the order leads to u = 0, as invert() returns 0 for 0.
   static void multiply_montgomery_base(const EdwardsBlock& b) {
     const Batch batch(b.scratch, b.vectors);
     for (std::size_t v = 0; v < b.vectors; ++v) edwards::set_neutral(kField, batch.sum[v]);
@@ -428,7 +435,7 @@ class EdwardsKernels {
     }
     leave_quotients(b, batch);
   }
-  /// sum.x / z
+  /// The results are batch.sum[v].x / batch.z[v].
   static void leave_quotients(const EdwardsBlock& b, const Batch& batch) {
     invert(batch, b.vectors);
     Element u;

@@ -1,38 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fractions of half length that stand for scalars: for k < n the kernel finds rho and tau with
+// Fractions of half length that stand for scalars: for a scalar k < n the kernel finds integers rho and tau
+// with
 //
-//   rho = tau k mod h n,   tau odd,   0 < tau < n,   |rho|, tau about sqrt(h n),
+//   rho = tau k mod h n,   tau odd,   0 < tau < n,   |rho| and tau of the order of sqrt(h n),
 //
 // in the lanes of vectors, in variable time. For inclusion in instruction-set files only.
 //
 // Use (Antipa, Brown, Gallant, Lambert, Struik, Vanstone, "Accelerated verification of ECDSA signatures", SAC
 // 2005; Pornin, "Optimized lattice basis reduction in dimension 2, and fast Schnorr and EdDSA signature
-// verification", 2020): for D = u G + k P - R the point tau D = (tau u mod n) G + rho P - tau R takes half of
-// the doublings. On a group of order h n, where h is a power of two, tau is prime to h n, so that tau D = 0
-// exactly if D = 0, whatever the orders of P and R are. Modulo n alone, rho P would be another point than
-// tau k P where the order of P does not divide n.
+// verification", 2020). Whether the point D = u G + k P - R is 0 is seen from tau D = (tau u mod n) G + rho P
+// - tau R, which takes half of the doublings. The group has h n points, where h is a power of two and n a
+// prime, and tau is prime to h n. Therefore tau D = 0 if and only if D = 0, whatever the orders of P and R
+// are. A congruence modulo n alone would not do: rho P and tau k P could be different points where the order
+// of P does not divide n.
 //
-// Reduction. The vectors (r, t) with r = t k mod h n are a lattice with the basis (h n, 0), (k, 1). Steps
-// r0 -= q r1, t0 -= q t1, or with exchanged indices, lead from one basis to another for every integer q; q =
-// round(r0 / r1) makes it Euclid's algorithm with least absolute remainders, which stops, up to the names of
-// both vectors, with |r1| < S <= |r0|, S = 2^half. |r0 t1 - r1 t0| = h n then gives |t1| < 4/3 h n / S as a
-// rule, which is no part of any proof. t0 and t1 are not both even, as the two vectors are a basis and (k, 1)
-// is in the lattice. If t1 is odd, the result is (r1, t1); else (r0 - c r1, t0 - c t1) with an integer c that
-// makes both about as long. If that is not shorter than (k, 1), the result is (k, 1).
+// Reduction. The vectors (r, t) with r = t k mod h n form a lattice with the basis (h n, 0), (k, 1). From a
+// basis (r0, t0), (r1, t1), a step r0 -= q r1, t0 -= q t1, or the same with the indices exchanged, leads to
+// another basis, for every integer q. With q = round(r0 / r1) the steps are Euclid's algorithm with least
+// absolute remainders. It stops when one of the remainders, say r1, is short: |r1| < S <= |r0|, where S =
+// 2^ceil(b / 2) for h n of b bits. As |r0 t1 - r1 t0| = h n in every basis, |t1| < 4/3 h n / S as a rule; no
+// proof uses this. t0 and t1 are not both even, as (k, 1) is in the lattice. If t1 is odd, the result is
+// (r1, t1); else it is (r0 - c r1, t0 - c t1), with an integer c for which both numbers have about the same
+// length. If that is not shorter than (k, 1), the result is (k, 1).
 //
-// Exactness. Quotients come from approximations, as in Lehmer's algorithm (1938): some steps are collected in
-// a matrix, whose rows have a sum of magnitudes of at most E = 2^24, and which is then applied to the digits
-// of r and t. All numbers of which these consist are integers below 2^53 in double precision, so that sums
-// and products are exact in every rounding mode, with or without fused multiply-add. Wrong quotients
-// therefore cost length only.
-//   Digits have 24 bits, |digit| <= 2^24: E 2^24 and a carry of at most 2^25 are below 2^49. The highest
-//   digit takes what is left over.
-//   |t| <= E^passes, and at most E + 1 times that at the end, which is below 2^(order_bits - 1) < n.
-//   r does not grow, but for errors of approximations, 2^-20 times as large as r0 was: |r| < 2 h n.
-// The result is shorter than n, as it is not longer than (k, 1).
+// Exactness. Quotients come from approximations in double precision, as in Lehmer's algorithm (1938): a pass
+// collects some steps in a matrix of two rows, and then applies it to the digits of r0, r1, t0 and t1. The
+// absolute values in a row have a sum of at most E = 2^24. Entries and digits are integers in double
+// precision, and their products and sums are below 2^53, so that they are exact in every rounding mode, with
+// or without fused multiply-add. Therefore a wrong quotient makes the result longer, but not wrong.
+//   Digits have 24 bits: |digit| <= 2^24, except that the highest digit has no carry out. With |carry| <=
+//   2^25, |digit before its carry out| <= E 2^24 + 2^25 < 2^49.
+//   |t0|, |t1| <= E^passes, and |tau| <= (E + 1) E^passes < 2^(b_n - 1) < n for n of b_n bits.
+//   |r0|, |r1| < 2 h n: a pass makes none of them larger than the larger one was before, except for errors of
+//   the approximations, which are at most 2^-20 times as large.
+// |rho| < n and tau < n, as the result is not longer than (k, 1).
 //
-// Length. Where the shortest vector has an even t, the shortest of those with an odd t may be longer than
-// sqrt(h n), but as the product of both lengths is about h n, it has x bits more in one of some 8 4^x cases.
+// Length. Where t is even in the shortest vector, the shortest one of those with an odd t may be longer than
+// sqrt(h n). As the product of the lengths of both is about h n, it is x bits longer in about one of 8 4^x
+// cases.
 #pragma once
 
 #include <cstddef>
@@ -56,17 +61,17 @@ class HalfScalars {
   static constexpr Limb kDigitMask = (Limb{1} << kDigitBits) - 1;
   static constexpr double kRadix = 0x1p24;
   static constexpr std::size_t kDigits = (kBits + kDigitBits - 1) / kDigitBits;
-  /// E. A quotient is at most half of it.
+  /// E. Quotients have |q| <= E / 2.
   static constexpr double kMaxSum = 0x1p24;
   static constexpr unsigned kMaxPasses = (kOrderBits - 26) / 24;
-  /// Quotients of a pass, in pairs: nine quotients have 24 bits on average.
+  /// A pass has 2 kPairs quotients; on average nine fill the 24 bits of E.
   static constexpr unsigned kPairs = 6;
   static_assert(24 * kMaxPasses + 25 < kOrderBits && kMaxPasses + 2 <= kDigits);
 
   struct Number {
     Doubles digit[kDigits];
   };
-  /// A row of a matrix, and about what it makes of (r0, r1).
+  /// A row (u, w) of a matrix, and an approximation of r = u r0 + w r1.
   struct Row {
     Doubles u, w, r;
   };
@@ -79,8 +84,8 @@ class HalfScalars {
     Limb* negative;  ///< all ones where rho < 0, else 0
   };
 
-  /// On input: k < n; modulus = h n, one number. kCount vectors, whose steps take turns: each waits for the
-  /// quotient before it.
+  /// On input: k < n; modulus = h n, one number for all lanes. The steps of kCount vectors are interleaved,
+  /// as each step of a vector waits for the division in the step before it.
   template <std::size_t kCount>
   static void split(const Results (&results)[kCount], const Limb* const (&k)[kCount], const Limb* modulus) {
     HalfScalars state[kCount];
@@ -110,6 +115,7 @@ class HalfScalars {
  private:
   Number r0_, r1_, t0_, t1_;
 
+  /// (r0, t0) = (h n, 0) and (r1, t1) = (k, 1).
   void enter_basis(const Limb* k, const Limb* modulus) {
     enter(r1_, k);
     t0_ = t1_ = {};
@@ -123,6 +129,8 @@ class HalfScalars {
     }
   }
 
+  /// r = the numbers of a vector, whose limbs are in `words`. 0x4330000000000000 is 2^52 in double precision;
+  /// its lowest bit counts 1.
   static void enter(Number& r, const Limb* words) {
     for (std::size_t i = 0; i < kDigits; ++i) {
       const std::size_t limb = i * kDigitBits / kLimbBits, shift = i * kDigitBits % kLimbBits;
@@ -144,10 +152,10 @@ class HalfScalars {
   static Doubles with_sign(Doubles x, Vector sign) { return reinterpret_cast<Doubles>(bits_of(x) ^ sign); }
   static Vector less(Doubles x, Doubles y) { return reinterpret_cast<Vector>(x < y); }
   static Doubles larger(Doubles x, Doubles y) { return select(less(x, y), y, x); }
-  /// Added to a number below 2^51, it leaves an integer in the low bits.
+  /// For |x| < 2^51, x + kRounding is rounded to an integer, which is in its low bits.
   static constexpr double kRounding = 0x1.8p52;
   static Doubles rounded(Doubles x) { return (x + kRounding) - kRounding; }
-  /// An integer in two's complement.
+  /// The integer x in two's complement. On input: |x| < 2^51.
   static Vector integer(Doubles x) { return bits_of(x + kRounding) - bits_of(Doubles{} + kRounding); }
   static bool any(Vector mask) {
     Limb all = 0;
@@ -155,27 +163,29 @@ class HalfScalars {
     return all != 0;
   }
 
-  /// x to about 52 bits, with its sign: no digit outweighs one that is not 0 before it.
+  /// x with about 52 bits of precision. Its sign is right, as the digits below one that is not 0 do not
+  /// outweigh it.
   static Doubles approximate(const Number& x) {
     Doubles r = x.digit[kDigits - 1];
     for (std::size_t i = kDigits - 1; i-- > 0;) r = r * kRadix + x.digit[i];
     return r;
   }
-  /// Whether steps by this remainder are left.
+  /// Whether |r| >= S.
   static Vector is_long(Doubles r) { return ~less(absolute(r), Doubles{} + kShort); }
   static constexpr double power_of_two(unsigned exponent) {
     return exponent == 0 ? 1 : 2 * power_of_two(exponent - 1);
   }
-  /// More than the relative errors of approximations of which one is a combination.
+  /// More than the relative errors of the approximations of r0 and r1, also where a row combines them.
   static constexpr double kError = 0x1p-46;
+  /// S.
   static constexpr double kShort = power_of_two((kBits + 1) / 2);
 
   // ---- steps --------------------------------------------------------------------------------------------
 
-  /// Some steps by approximations.
+  /// The steps of a pass, computed with approximations.
   struct Steps {
     Row row[2];
-    Doubles error0, error1;
+    Doubles error0, error1;  ///< upper bounds of the errors of r0 and r1 at the beginning of the pass
 
     void begin(Doubles r0, Doubles r1) {
       const Doubles one = Doubles{} + 1, zero{};
@@ -184,8 +194,9 @@ class HalfScalars {
       error0 = absolute(r0) * kError;
       error1 = absolute(r1) * kError;
     }
-    /// Takes a multiple of the other row away from a row: 0 where r of the other is short, where it may
-    /// consist of errors, as after a large quotient, or where the sum would be too large.
+    /// row[index] -= q row[1 - index], where q is the rounded quotient of their r, limited to |q| <= E / 2.
+    /// It is 0 where r of the other row is below S, where that may consist of errors alone, as after a large
+    /// quotient, and where the sum of absolute values in row[index] would exceed E.
     void reduce(unsigned index) {
       Row& x = row[index];
       const Row& y = row[1 - index];
@@ -201,7 +212,8 @@ class HalfScalars {
       x.r -= q * y.r;
     }
   };
-  /// x and y become the combinations of both by the rows.
+  /// (x, y) = (u x + w y, u' x + w' y) for the rows (u, w) and (u', w'). On input: the digits of x and y from
+  /// `digits` on are 0, and stay so.
   static void apply(Number& x, Number& y, const Row (&row)[2], std::size_t digits) {
     Doubles carry_x{}, carry_y{};
     for (std::size_t i = 0; i + 1 < digits; ++i) {
@@ -219,7 +231,7 @@ class HalfScalars {
 
   // ---- the result ---------------------------------------------------------------------------------------
 
-  /// (r1, t1) becomes the result.
+  /// Makes (r1, t1) the result, up to the sign.
   void choose(const Limb* k) {
     const Vector is_reversed = less(absolute(approximate(r0_)), absolute(approximate(r1_)));
     exchange_where(is_reversed, r0_, r1_);
@@ -249,6 +261,7 @@ class HalfScalars {
       y.digit[i] = select(mask, digit, y.digit[i]);
     }
   }
+  /// Writes the result: (r1, t1) where t1 > 0, (-r1, -t1) where t1 < 0.
   void leave(const Results& results) const {
     const Vector sign = sign_of(approximate(t1_));
     const Vector sign_of_r = sign_of(approximate(r1_)) ^ sign;
@@ -256,7 +269,7 @@ class HalfScalars {
     write(results.rho, r1_, sign_of(approximate(r1_)));
     Vectors::store(results.negative, 0, Vector{} - (sign_of_r >> 63));
   }
-  /// Twice the number, whose sign is given, without it.
+  /// words = 2 |x|, where `sign` is the sign bit of x.
   static void write(Limb* words, const Number& x, Vector sign) {
     Vector word[kLimbs] = {};
     Integers carry{};
