@@ -7,8 +7,8 @@
 #include <array>
 #include <string_view>
 
-#include "generation.hpp"
 #include "key.hpp"
+#include "key_generation.hpp"
 #include "parameters.hpp"
 #include "provider.hpp"
 
@@ -149,7 +149,7 @@ const char* operation_name(int operation) {
 
 template <Kind kKind>
 void* begin_generation(void* context, int selection, const OSSL_PARAM parameters[]) {
-  return Generation::begin(provider_of(context), kKind, selection, parameters);
+  return KeyGeneration::begin(provider_of(context), kKind, selection, parameters);
 }
 
 template <Kind kKind>
@@ -160,18 +160,18 @@ const OSSL_PARAM* generation_params(void*, void* context) {
 }
 
 int set_generation_params(void* generation, const OSSL_PARAM parameters[]) {
-  return static_cast<Generation*>(generation)->set_parameters(parameters) ? 1 : 0;
+  return static_cast<KeyGeneration*>(generation)->set_parameters(parameters) ? 1 : 0;
 }
 
 int set_generation_template(void* generation, void* key) {
-  return static_cast<Generation*>(generation)->set_template(key_of(key)) ? 1 : 0;
+  return static_cast<KeyGeneration*>(generation)->set_template(key_of(key)) ? 1 : 0;
 }
 
 void* generate(void* generation, OSSL_CALLBACK* callback, void* argument) {
-  return static_cast<Generation*>(generation)->generate(callback, argument);
+  return static_cast<KeyGeneration*>(generation)->generate(callback, argument);
 }
 
-void end_generation(void* generation) { delete static_cast<Generation*>(generation); }
+void end_generation(void* generation) { delete static_cast<KeyGeneration*>(generation); }
 
 template <Kind kKind>
 const OSSL_DISPATCH* functions() {

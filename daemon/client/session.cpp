@@ -68,8 +68,8 @@ Session::Session(Settings settings) : settings_(std::move(settings)), process_(g
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
     throw std::system_error(errno, std::generic_category(), "pipe2");
   }
-  nudged_ = Descriptor(ends[0]);
-  nudge_ = Descriptor(ends[1]);
+  wakeup_read_end_ = Descriptor(ends[0]);
+  wakeup_write_end_ = Descriptor(ends[1]);
   noted_ = {NotedDescriptor(), NotedDescriptor(ends[0]), NotedDescriptor(ends[1])};
 }
 
@@ -79,7 +79,7 @@ void Session::close() {
   Lock lock(mutex_);
   closed_ = true;
   wanted_.notify_all();
-  write_one(nudge_.get());
+  write_one(wakeup_write_end_.get());
   if (!thread_.joinable()) return;
   std::thread ending = std::move(thread_);
   lock.unlock();
@@ -118,13 +118,13 @@ OutstandingPtr Session::outstanding_of(const Request& request) {
   return made;
 }
 
-void Session::wake(Sleepers&& given) const {
-  const Sleepers sleepers = std::move(given);  // so that nobody keeps a link that is lost later
-  if (sleepers.daemon) sleepers.daemon->wake_daemon();
-  if (sleepers.thread) write_one(nudge_.get());
+void Session::wake(Wakeups&& given) const {
+  const Wakeups wakeups = std::move(given);  // so that nobody keeps a link that is lost later
+  if (wakeups.daemon) wakeups.daemon->wake_daemon();
+  if (wakeups.thread) write_one(wakeup_write_end_.get());
 }
 
-Status Session::enter(Lock& lock, const OutstandingPtr& request, Sleepers& sleepers) {
+Status Session::enter(Lock& lock, const OutstandingPtr& request, Wakeups& wakeups) {
   if (closed_) return Status::cancelled;
   if (request->input.size() > max_input_) return Status::rejected;
   if (live_ >= max_outstanding_) return Status::busy;
@@ -140,22 +140,22 @@ Status Session::enter(Lock& lock, const OutstandingPtr& request, Sleepers& sleep
   const std::uint32_t slot = free_.back();
   request->header.id = std::uint64_t{++entered_} << 32 | slot;
   request->encoded = encode(request->header);
-  if (link_ && !send(lock, *request, sleepers)) return Status::busy;
+  if (link_ && !send(lock, *request, wakeups)) return Status::busy;
   free_.pop_back();
   slots_[slot] = request;
   if (live_ == 0) awaited_since_ = Clock::now();
   ++live_;
   if (!link_) wanted_.notify_all();
-  sleepers.thread = sleepers.thread || idle_;
+  wakeups.thread = wakeups.thread || idle_;
   return Status::ok;
 }
 
-bool Session::send(Lock&, Outstanding& request, Sleepers& sleepers) {
+bool Session::send(Lock&, Outstanding& request, Wakeups& wakeups) {
   if (!link_->send(request.encoded, request.input)) return false;
   ++request.sends;
   const Link::Published published = link_->publish();
-  if (published == Link::Published::asleep) sleepers.daemon = link_;
-  if (published == Link::Published::later) sleepers.thread = sleepers.thread || asleep_;
+  if (published == Link::Published::asleep) wakeups.daemon = link_;
+  if (published == Link::Published::later) wakeups.thread = wakeups.thread || asleep_;
   return true;
 }
 
@@ -184,11 +184,11 @@ void Session::withdraw(Lock& lock, Outstanding& request) {
 Answer Session::call(const Request& request) {
   const OutstandingPtr own = outstanding_of(request);
   Lock lock(mutex_);
-  Sleepers sleepers;
-  const Status refused = enter(lock, own, sleepers);
+  Wakeups wakeups;
+  const Status refused = enter(lock, own, wakeups);
   if (refused != Status::ok) return {refused, {}};
   lock.unlock();
-  wake(std::move(sleepers));
+  wake(std::move(wakeups));
   lock.lock();
   const auto answered = [&] { return own->state == Outstanding::State::delivered; };
   if (!own->answered.wait_until(lock, own->deadline, answered)) {
@@ -206,11 +206,11 @@ Ticket Session::submit(const Request& request, Completion completion, int event)
   ticket.session_ = shared_from_this();
   ticket.request_ = own;
   Lock lock(mutex_);
-  Sleepers sleepers;
-  const Status refused = enter(lock, own, sleepers);
+  Wakeups wakeups;
+  const Status refused = enter(lock, own, wakeups);
   if (refused == Status::ok) {
     lock.unlock();
-    wake(std::move(sleepers));
+    wake(std::move(wakeups));
     return ticket;
   }
   own->state = Outstanding::State::delivered;
@@ -344,20 +344,20 @@ void Session::lose_link(Lock& lock) {
 
 void Session::resend_all(Lock& lock) {
   std::vector<OutstandingPtr> refused;
-  Sleepers sleepers;
+  Wakeups wakeups;
   for (const OutstandingPtr& request : all_live(lock)) {
-    const Status status = resend(lock, *request, sleepers);
+    const Status status = resend(lock, *request, wakeups);
     if (status == Status::ok) continue;
     request->answer = {status, {}};
     settle(lock, request, refused);
   }
-  wake(std::move(sleepers));
+  wake(std::move(wakeups));
   deliver(lock, refused);
 }
 
 // Sends the remaining time, rounded up to whole ticks: the daemon puts requests with equal timeouts into one
 // batch.
-Status Session::resend(Lock& lock, Outstanding& request, Sleepers& sleepers) {
+Status Session::resend(Lock& lock, Outstanding& request, Wakeups& wakeups) {
   const auto left = request.deadline - Clock::now();
   if (left <= 0ms) return Status::expired;
   if (request.sends == kMostSends) return Status::unavailable;
@@ -367,7 +367,7 @@ Status Session::resend(Lock& lock, Outstanding& request, Sleepers& sleepers) {
   request.header.timeout_ms =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(request.header.timeout_ms, left_ms));
   request.encoded = encode(request.header);
-  return live_ <= max_outstanding_ && send(lock, request, sleepers) ? Status::ok : Status::busy;
+  return live_ <= max_outstanding_ && send(lock, request, wakeups) ? Status::ok : Status::busy;
 }
 
 void Session::receive(Lock& lock) {
@@ -427,13 +427,13 @@ void Session::deliver(Lock& lock, std::vector<OutstandingPtr>& answered) {
 void Session::sleep(Lock& lock) {
   if (!link_->fall_asleep()) return;
   const int limit = idle_ ? -1 : static_cast<int>(std::chrono::milliseconds(kTick).count());
-  std::array<pollfd, 2> waited{{{link_->socket(), link_->events(), 0}, {nudged_.get(), POLLIN, 0}}};
+  std::array<pollfd, 2> waited{{{link_->socket(), link_->events(), 0}, {wakeup_read_end_.get(), POLLIN, 0}}};
   asleep_ = true;
   lock.unlock();
   const int found = poll(waited.data(), waited.size(), limit);
   lock.lock();
   asleep_ = false;
-  if (waited[1].revents != 0) read_some(nudged_.get());
+  if (waited[1].revents != 0) read_some(wakeup_read_end_.get());
   // If there are no requests and nothing came during a whole tick, the next sleep has no time limit.
   idle_ = found == 0 && live_ == 0;
   if (!link_->wake_up()) lose_link(lock);

@@ -61,17 +61,17 @@ class Session : public std::enable_shared_from_this<Session> {
   using Lock = std::unique_lock<std::mutex>;
   /// Whom to wake once the mutex is unlocked. The system may run the woken thread at once and suspend the
   /// one that woke it; if that one still held the mutex, all other threads would have to wait for it.
-  struct Sleepers {
+  struct Wakeups {
     std::shared_ptr<Link> daemon;  ///< null: nobody
     bool thread = false;
   };
-  void wake(Sleepers&& given) const;
+  void wake(Wakeups&& given) const;
 
   [[nodiscard]] static OutstandingPtr outstanding_of(const Request& request);
   void start_thread(const Lock&);
   /// Give it a slot and send it. @return the status that it gets at once; Status::ok if it is under way
-  [[nodiscard]] Status enter(Lock&, const OutstandingPtr& request, Sleepers& sleepers);
-  [[nodiscard]] bool send(Lock&, Outstanding& request, Sleepers& sleepers);
+  [[nodiscard]] Status enter(Lock&, const OutstandingPtr& request, Wakeups& wakeups);
+  [[nodiscard]] bool send(Lock&, Outstanding& request, Wakeups& wakeups);
   [[nodiscard]] std::vector<OutstandingPtr> all_live(const Lock&) const;
   void leave(Lock&, const Outstanding& request);
   void withdraw(Lock&, Outstanding& request);
@@ -83,7 +83,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void note_failure(Lock& lock);
   void lose_link(Lock&);
   void resend_all(Lock& lock);
-  [[nodiscard]] Status resend(Lock& lock, Outstanding& request, Sleepers& sleepers);
+  [[nodiscard]] Status resend(Lock& lock, Outstanding& request, Wakeups& wakeups);
   void receive(Lock& lock);
   void sleep(Lock& lock);
   /// What is done every kTick.
@@ -101,7 +101,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const pid_t process_;
   /// A pipe that wakes the thread. A forked child can recognise it by its inode (NotedDescriptor); eventfds
   /// all share one inode.
-  Descriptor nudged_, nudge_;
+  Descriptor wakeup_read_end_, wakeup_write_end_;
   /// The link's socket and both ends of the pipe. If the process forks while the socket is being replaced,
   /// the child may keep its copy of it open.
   std::array<NotedDescriptor, 3> noted_;

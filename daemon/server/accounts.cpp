@@ -29,8 +29,8 @@ Clock::time_point TokenBucket::full_at() const {
 void LeavePlace::operator()(Account* account) const noexcept { accounts->leave(*account); }
 
 Accounts::Accounts(std::size_t most, std::size_t most_of_one) : known_{most, most_of_one} {
-  strangers_.most = std::max(kFewest, most / 4);
-  strangers_.most_of_one = std::max(kFewest, strangers_.most / 16);
+  unauthenticated_.most = std::max(kFewest, most / 4);
+  unauthenticated_.most_of_one = std::max(kFewest, unauthenticated_.most / 16);
 }
 
 Accounts::Room Accounts::room_for(const Peer& peer) const {
@@ -39,7 +39,7 @@ Accounts::Room Accounts::room_for(const Peer& peer) const {
 }
 
 Accounts::Room Accounts::room_for(const Lock&, const Peer& peer) const {
-  const Share& share = peer.is_stranger() ? strangers_ : known_;
+  const Share& share = peer.is_unauthenticated() ? unauthenticated_ : known_;
   const auto own = accounts_.find(peer.principal);
   if (own != accounts_.end() && own->second.connections >= share.most_of_one) return Room::full_for_it;
   return share.taken < share.most ? Room::there : Room::full;
@@ -51,7 +51,7 @@ Place Accounts::admit(const Peer& peer) {
   forget_old(lock);
   Account& account = accounts_.try_emplace(peer.principal, peer).first->second;
   ++account.connections;
-  ++(account.is_stranger ? strangers_ : known_).taken;
+  ++(account.is_unauthenticated ? unauthenticated_ : known_).taken;
   return {&account, {this}};
 }
 
@@ -64,13 +64,13 @@ void Accounts::forget_old(const Lock&) {
   const auto is_idle = [](const auto& entry) { return entry.second.connections == 0; };
   std::erase_if(accounts_,
                 [&](const auto& entry) { return is_idle(entry) && entry.second.bucket.full_at() <= now; });
-  if (accounts_.size() > known_.taken + strangers_.taken + kMostIdle) std::erase_if(accounts_, is_idle);
+  if (accounts_.size() > known_.taken + unauthenticated_.taken + kMostIdle) std::erase_if(accounts_, is_idle);
   look_at_ = std::max(kFewest, 2 * accounts_.size());
 }
 
 void Accounts::leave(Account& account) noexcept {
   const Lock lock(mutex_);
-  --(account.is_stranger ? strangers_ : known_).taken;
+  --(account.is_unauthenticated ? unauthenticated_ : known_).taken;
   if (--account.connections != 0 || account.bucket.full_at() > Clock::now()) return;
   accounts_.erase(accounts_.find(account.principal));
 }

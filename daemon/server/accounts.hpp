@@ -30,9 +30,10 @@ class TokenBucket {
 
 /// A client, by Peer::principal, with however many connections.
 struct Account {
-  explicit Account(const Peer& peer) : principal(peer.principal), is_stranger(peer.is_stranger()) {}
+  explicit Account(const Peer& peer)
+      : principal(peer.principal), is_unauthenticated(peer.is_unauthenticated()) {}
   const std::string principal;
-  const bool is_stranger;
+  const bool is_unauthenticated;
   TokenBucket bucket;
   std::size_t connections = 0;  ///< belongs to Accounts
 };
@@ -46,13 +47,13 @@ struct LeavePlace {
 /// thread.
 using Place = std::unique_ptr<Account, LeavePlace>;
 
-/// Thread-safe. A stranger is a client whose certificate is not known yet. Strangers have places of their
-/// own: otherwise anyone who can connect could take all places and lock the others out.
+/// Thread-safe. Unauthenticated clients, whose certificate is not known yet, have places of their own:
+/// otherwise anyone who can connect could take all places and lock the others out.
 class Accounts {
  public:
-  /// @param most, most_of_one connections of all known clients together, and of one. Strangers have a
-  /// quarter of `most` together, and a sixteenth of that from one address, but in both cases at least
-  /// kFewest
+  /// @param most, most_of_one connections of all known clients together, and of one. Unauthenticated
+  /// clients have a quarter of `most` together, and a sixteenth of that from one address, but in both cases
+  /// at least kFewest
   Accounts(std::size_t most, std::size_t most_of_one);
   static constexpr std::size_t kFewest = 16;
   /// The most accounts that are kept without a connection because their bucket is not full. If there are
@@ -75,7 +76,7 @@ class Accounts {
   void leave(Account& account) noexcept;
 
   mutable std::mutex mutex_;
-  Share known_, strangers_;
+  Share known_, unauthenticated_;
   std::unordered_map<std::string, Account> accounts_;
   std::size_t look_at_ = kFewest;  ///< number of accounts at which forget_old() searches them
 };

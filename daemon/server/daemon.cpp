@@ -24,7 +24,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kVisit = 10s;  // a visitor's whole time; for those of other hosts [tcp] says it
+// How long a connection may be pending; for clients of other hosts [tcp] says it.
+constexpr auto kPendingTime = 10s;
 constexpr int kBacklog = 1024;
 constexpr int kTcpBuffer = 256 * 1024;  // thousands of requests, or of answers
 
@@ -77,17 +78,17 @@ void send_welcome(int socket, const Welcome& sizes, int memory) {
 Daemon::Daemon(std::string config_path)
     : config_path_(std::move(config_path)),
       poll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
-      nudge_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+      wakeup_event_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
   const Config config = load_config(config_path_);
   limits_ = limits_of(config);
   accounts_.emplace(config.max_connections, config.max_connections_per_user);
   socket_mode_ = config.socket_mode;
-  visit_of_remote_ = config.tcp.stall;
+  pending_time_of_remote_ = config.tcp.stall;
   is_cpu_alone_ = config.device == "cpu";
   has_tokens_ = config.has_tokens();
   next_report_ = Clock::now() + config.interval;
   shared_.generation.replace(std::make_shared<const Generation>(config));
-  watch(nudge_.get(), EPOLLIN, false);
+  watch(wakeup_event_.get(), EPOLLIN, false);
   listen_on(config.socket);
   listen_on_tcp(config);
   for (unsigned i = 0; i < config.readers; ++i) {
@@ -99,7 +100,7 @@ Daemon::Daemon(std::string config_path)
 // Readers end first, so that nothing new reaches a service; each service then answers what it has.
 Daemon::~Daemon() {
   if (!socket_path_.empty()) unlink(socket_path_.c_str());
-  visitors_.clear();
+  pending_.clear();
   readers_.clear();
   retired_.push_back(shared_.generation.replace(nullptr));
   for (const auto& generation : retired_) static_cast<void>(mm_service_close(generation->service().get(), 1));
@@ -135,18 +136,18 @@ void Daemon::watch(int file, unsigned events, bool known) const {
 
 void Daemon::stop() noexcept {
   stopping_ = true;
-  eventfd_write(nudge_.get(), 1);
+  eventfd_write(wakeup_event_.get(), 1);
 }
 
 void Daemon::reload() noexcept {
   reloading_ = true;
-  eventfd_write(nudge_.get(), 1);
+  eventfd_write(wakeup_event_.get(), 1);
 }
 
 int Daemon::wait_ms() const {
   if (!retired_.empty()) return 20;
-  if (visitors_.empty()) return left_ms(next_report_);
-  const std::chrono::milliseconds look = std::min<std::chrono::milliseconds>(1s, visit_of_remote_);
+  if (pending_.empty()) return left_ms(next_report_);
+  const std::chrono::milliseconds look = std::min<std::chrono::milliseconds>(1s, pending_time_of_remote_);
   return left_ms(std::min(next_report_, Clock::now() + look));
 }
 
@@ -158,9 +159,9 @@ void Daemon::run() {
       const int file = events[static_cast<std::size_t>(i)].data.fd;
       if (file == listener_.get() || file == tcp_listener_.get()) {
         accept_all(file == listener_.get() ? listener_ : tcp_listener_);
-      } else if (file == nudge_.get()) {
+      } else if (file == wakeup_event_.get()) {
         eventfd_t count = 0;
-        eventfd_read(nudge_.get(), &count);
+        eventfd_read(wakeup_event_.get(), &count);
       } else {
         advance(file);
       }
@@ -199,22 +200,23 @@ void Daemon::accept_all(const Descriptor& listener) {
   }
 }
 
-// Clients that connect and never show a certificate must not keep others out. If strangers have taken all of
-// their places, the oldest of them is disconnected; if one address has taken all of its places, the oldest
-// of that address. Honest clients are not affected, because they show their certificate within a short time.
+// Clients that connect and never show a certificate must not keep others out. If unauthenticated
+// clients have taken all of their places, the oldest of them is disconnected; if one address has taken all of
+// its places, the oldest of that address. Honest clients are not affected, because they show their
+// certificate within a short time.
 void Daemon::make_room(const Peer& newcomer) {
   const Accounts::Room room = accounts_->room_for(newcomer);
   if (room == Accounts::Room::there) return;
-  auto oldest = visitors_.end();
-  for (auto at = visitors_.begin(); at != visitors_.end(); ++at) {
+  auto oldest = pending_.end();
+  for (auto at = pending_.begin(); at != pending_.end(); ++at) {
     const Peer& peer = at->second.peer();
-    if (!peer.is_stranger()) continue;
+    if (!peer.is_unauthenticated()) continue;
     if (room == Accounts::Room::full_for_it && peer.principal != newcomer.principal) continue;
-    if (oldest == visitors_.end() || at->second.until() < oldest->second.until()) oldest = at;
+    if (oldest == pending_.end() || at->second.until() < oldest->second.until()) oldest = at;
   }
-  if (oldest == visitors_.end()) return;
+  if (oldest == pending_.end()) return;
   ++shared_.counters.refused_connections;
-  visitors_.erase(oldest);
+  pending_.erase(oldest);
 }
 
 // A remote client is closed without a message: that would need a TLS handshake, which a refusal is not
@@ -238,10 +240,10 @@ void Daemon::admit(Descriptor socket, bool is_remote) {
   if (is_remote) {
     set_tcp_options(number);
     limit_tcp_buffers(number, kTcpBuffer);
-    visitors_.try_emplace(number, std::move(socket), std::move(context), peer, std::move(place),
-                          Clock::now() + visit_of_remote_);
+    pending_.try_emplace(number, std::move(socket), std::move(context), peer, std::move(place),
+                         Clock::now() + pending_time_of_remote_);
   } else {
-    visitors_.try_emplace(number, std::move(socket), peer, std::move(place), Clock::now() + kVisit);
+    pending_.try_emplace(number, std::move(socket), peer, std::move(place), Clock::now() + kPendingTime);
   }
 }
 
@@ -253,51 +255,53 @@ Place Daemon::recognise(const Peer& peer) {
 }
 
 void Daemon::advance(int socket) {
-  const auto found = visitors_.find(socket);
-  if (found == visitors_.end()) return;
-  Visitor& visitor = found->second;
+  const auto found = pending_.find(socket);
+  if (found == pending_.end()) return;
+  PendingConnection& connection = found->second;
   try {
-    const Visitor::Next next = visitor.advance(*this);
-    if (next != Visitor::Next::close) {
-      watch(socket, next == Visitor::Next::read ? EPOLLIN : EPOLLOUT, true);
+    const PendingConnection::Next next = connection.advance(*this);
+    if (next != PendingConnection::Next::close) {
+      watch(socket, next == PendingConnection::Next::read ? EPOLLIN : EPOLLOUT, true);
       return;
     }
-    note_end(visitor, nullptr);
+    note_end(connection, nullptr);
   } catch (const ProtocolError& error) {
     ++shared_.counters.protocol_errors;
-    note_end(visitor, error.what());
+    note_end(connection, error.what());
   } catch (const std::exception& error) {
-    shared_.connection_log.line(Level::error, [&] { return name_of(visitor.peer()) + ": " + error.what(); });
+    shared_.connection_log.line(Level::error,
+                                [&] { return name_of(connection.peer()) + ": " + error.what(); });
   }
-  visitors_.erase(found);
+  pending_.erase(found);
 }
 
-void Daemon::note_end(const Visitor& visitor, const char* error) {
+void Daemon::note_end(const PendingConnection& connection, const char* error) {
   if (error != nullptr) {
     shared_.connection_log.line(Level::warning,
-                                [&] { return name_of(visitor.peer()) + " is disconnected: " + error; });
+                                [&] { return name_of(connection.peer()) + " is disconnected: " + error; });
     return;
   }
-  const std::string why = visitor.failed_handshake();
+  const std::string why = connection.failed_handshake();
   if (why.empty()) return;
   ++shared_.counters.failed_handshakes;
-  handshake_log_.line(Level::warning,
-                      [&] { return "a TLS handshake with " + visitor.peer().address + " failed: " + why; });
+  handshake_log_.line(Level::warning, [&] {
+    return "a TLS handshake with " + connection.peer().address + " failed: " + why;
+  });
 }
 
 void Daemon::end_overdue() {
   const auto now = Clock::now();
-  for (auto at = visitors_.begin(); at != visitors_.end();) {
+  for (auto at = pending_.begin(); at != pending_.end();) {
     if (at->second.until() > now) {
       ++at;
       continue;
     }
     note_end(at->second, nullptr);
-    at = visitors_.erase(at);
+    at = pending_.erase(at);
   }
 }
 
-// ---- what visitors ask for -------------------------------------------------------------------------------
+// ---- what pending connections ask for --------------------------------------------------------------------
 
 Bytes Daemon::keys_for(const Peer& peer) {
   Bytes frames, body;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon: its socket, its visitors, its readers, and the change of generations.
+// The daemon: its socket, its pending connections, its readers, and the change of generations.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "server/config.hpp"
+#include "server/pending_connection.hpp"
 #include "server/reader.hpp"
-#include "server/visitor.hpp"
 #include "transport/tcp.hpp"
 
 namespace manymod::signd {
 
-class Daemon final : private Visitor::Host {
+class Daemon final : private PendingConnection::Host {
  public:
   /// Read the configuration and the keys, and listen. @throws std::runtime_error, manymod::Error
   explicit Daemon(std::string config_path);
@@ -48,7 +48,7 @@ class Daemon final : private Visitor::Host {
   void make_room(const Peer& newcomer);
   void refuse(int socket, bool is_remote);
   void hand_over(std::shared_ptr<Connection> connection);
-  void note_end(const Visitor& visitor, const char* error);
+  void note_end(const PendingConnection& connection, const char* error);
   void advance(int socket);
   void watch(int file, unsigned events, bool known) const;
   void end_overdue();
@@ -61,9 +61,9 @@ class Daemon final : private Visitor::Host {
   std::optional<Accounts> accounts_;  ///< before all that has places
   Shared shared_;
   Limits limits_{};
-  Descriptor poll_, listener_, tcp_listener_, nudge_;
+  Descriptor poll_, listener_, tcp_listener_, wakeup_event_;
   std::atomic<bool> stopping_{false}, reloading_{false};
-  std::unordered_map<int, Visitor> visitors_;  ///< by socket
+  std::unordered_map<int, PendingConnection> pending_;  ///< by socket
   std::vector<std::shared_ptr<const Generation>> retired_;
   Clock::time_point next_report_;
   LimitedLog handshake_log_;
@@ -72,7 +72,7 @@ class Daemon final : private Visitor::Host {
   unsigned socket_mode_ = 0;
   /// What the filter of system calls is for.
   bool is_cpu_alone_ = false, has_tokens_ = false;
-  std::chrono::milliseconds visit_of_remote_{};  ///< of those of TCP
+  std::chrono::milliseconds pending_time_of_remote_{};  ///< of those of TCP
   std::string socket_path_;
 };
 

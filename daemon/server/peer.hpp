@@ -29,7 +29,7 @@ struct Peer {
       names;  ///< its subjectAltName: "dns:web1.example.org", "uri:..", "email:..", "ip:.."
 
   /// Whether nothing but its address is known.
-  [[nodiscard]] bool is_stranger() const { return principal.starts_with("address="); }
+  [[nodiscard]] bool is_unauthenticated() const { return principal.starts_with("address="); }
 };
 
 /// @throws std::system_error

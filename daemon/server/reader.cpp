@@ -35,14 +35,14 @@ void watch(int poll, int file, std::uint32_t events, void* user) {
 Reader::Reader(Shared& shared)
     : shared_(shared),
       poll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
-      nudge_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
-  watch(poll_.get(), nudge_.get(), EPOLLIN, nullptr);
+      wakeup_event_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+  watch(poll_.get(), wakeup_event_.get(), EPOLLIN, nullptr);
   thread_ = std::thread([this] { run(); });
 }
 
 Reader::~Reader() {
   stopping_ = true;
-  eventfd_write(nudge_.get(), 1);
+  eventfd_write(wakeup_event_.get(), 1);
   thread_.join();
 }
 
@@ -51,7 +51,7 @@ void Reader::add(std::shared_ptr<Connection> connection) {
     const std::scoped_lock lock(mutex_);
     new_.push_back(std::move(connection));
   }
-  eventfd_write(nudge_.get(), 1);
+  eventfd_write(wakeup_event_.get(), 1);
 }
 
 void Reader::run() {
@@ -81,7 +81,7 @@ void Reader::drop_overdue() {
 
 void Reader::join_new() {
   eventfd_t count = 0;
-  eventfd_read(nudge_.get(), &count);
+  eventfd_read(wakeup_event_.get(), &count);
   std::vector<std::shared_ptr<Connection>> joining;
   {
     const std::scoped_lock lock(mutex_);

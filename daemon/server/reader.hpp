@@ -60,7 +60,7 @@ class Reader {
   void drop(Client& client, const char* why);
 
   Shared& shared_;
-  Descriptor poll_, nudge_;
+  Descriptor poll_, wakeup_event_;
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::vector<std::shared_ptr<Connection>> new_;

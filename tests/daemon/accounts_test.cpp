@@ -83,9 +83,9 @@ TEST(SigndAccounts, ConnectionsHavePlacesAsLongAsAnswersAreUnderWay) {
   EXPECT_NE(accounts.admit(user(0)), nullptr);
 }
 
-TEST(SigndAccounts, StrangersHaveFewPlacesOfTheirOwn) {
+TEST(SigndAccounts, UnauthenticatedClientsHaveFewPlacesOfTheirOwn) {
   using enum Accounts::Room;
-  Accounts accounts(2048, 2048);  // 512 strangers, 32 of an address
+  Accounts accounts(2048, 2048);  // 512 unauthenticated clients, 32 of an address
   std::vector<Place> places;
   const auto admit = [&](const Peer& peer) {
     places.push_back(accounts.admit(peer));
@@ -113,7 +113,7 @@ TEST(SigndAccounts, AddressesOfANetworkOfIpv6AreOne) {
   EXPECT_EQ(principal("fe80::1%lo"), "address=fe80::/64");
   EXPECT_EQ(principal("::ffff:192.0.2.7"), "address=::ffff:192.0.2.7");
   EXPECT_EQ(principal("?"), "address=?");
-  EXPECT_TRUE(peer_of_address("2001:db8::1").is_stranger());
+  EXPECT_TRUE(peer_of_address("2001:db8::1").is_unauthenticated());
   EXPECT_EQ(peer_of_address("2001:db8::1").address, "2001:db8::1");
 }
 

@@ -35,49 +35,49 @@ void FakeDaemon::run() {
   while (!stopping_) {
     pollfd waited{listener_.get(), POLLIN, 0};
     static_cast<void>(poll(&waited, 1, 1));
-    if (ending_.exchange(false)) visits_.clear();
+    if (ending_.exchange(false)) open_.clear();
     Descriptor accepted(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (accepted) {
-      visits_.push_back(std::make_unique<Visit>());
-      visits_.back()->stream = std::make_unique<TlsStream>(context_, std::move(accepted));
+      open_.push_back(std::make_unique<Connection>());
+      open_.back()->stream = std::make_unique<TlsStream>(context_, std::move(accepted));
       ++connections_;
     }
-    for (const auto& visit : visits_) serve(*visit);
-    std::erase_if(visits_, [](const auto& visit) { return visit->ended; });
+    for (const auto& connection : open_) serve(*connection);
+    std::erase_if(open_, [](const auto& connection) { return connection->ended; });
   }
 }
 
-void FakeDaemon::serve(Visit& visit) {
+void FakeDaemon::serve(Connection& connection) {
   std::array<std::uint8_t, 4096> bytes;
   for (;;) {
-    const Transfer got = visit.stream->receive(bytes);
-    if (got.step == Step::ended) visit.ended = true;
+    const Transfer got = connection.stream->receive(bytes);
+    if (got.step == Step::ended) connection.ended = true;
     if (got.step != Step::done) break;
-    visit.reader.append(ByteSpan(bytes).first(got.bytes));
-    while (const auto frame = visit.reader.next()) take(visit, *frame);
+    connection.reader.append(ByteSpan(bytes).first(got.bytes));
+    while (const auto frame = connection.reader.next()) take(connection, *frame);
   }
-  if (!answers || visit.ended) return;
+  if (!answers || connection.ended) return;
   Bytes out;
-  for (const std::uint64_t id : visit.waiting) append_answer(out, id, Status::ok, {});
-  visit.waiting.clear();
-  send_all(visit, out);
+  for (const std::uint64_t id : connection.waiting) append_answer(out, id, Status::ok, {});
+  connection.waiting.clear();
+  send_all(connection, out);
 }
 
-void FakeDaemon::take(Visit& visit, const Frame& frame) {
+void FakeDaemon::take(Connection& connection, const Frame& frame) {
   if (frame.type == FrameType::hello) {
     Welcome welcome;
     welcome.max_outstanding = max_outstanding_;
     welcome.max_input = welcome.max_output = 1024;
-    return send_all(visit, encode_frame(FrameType::welcome, encode(welcome)));
+    return send_all(connection, encode_frame(FrameType::welcome, encode(welcome)));
   }
   if (frame.type != FrameType::request) {
-    visit.ended = true;
+    connection.ended = true;
     return;
   }
   Bytes input, out;
   const RequestHeader header = decode_request(frame.body, input);
   if (header.key != KeyId{}) {
-    visit.waiting.push_back(header.id);
+    connection.waiting.push_back(header.id);
     const std::scoped_lock lock(mutex_);
     requests_.push_back(header);
     return;
@@ -85,13 +85,13 @@ void FakeDaemon::take(Visit& visit, const Frame& frame) {
   ++probes_;
   if (!shows_life) return;
   append_answer(out, header.id, Status::unknown_key, {});
-  send_all(visit, out);
+  send_all(connection, out);
 }
 
-void FakeDaemon::send_all(Visit& visit, ByteSpan bytes) {
-  while (!bytes.empty() && !visit.ended) {
-    const Transfer sent = visit.stream->send(bytes);
-    visit.ended = sent.step == Step::ended;
+void FakeDaemon::send_all(Connection& connection, ByteSpan bytes) {
+  while (!bytes.empty() && !connection.ended) {
+    const Transfer sent = connection.stream->send(bytes);
+    connection.ended = sent.step == Step::ended;
     bytes = bytes.subspan(sent.bytes);
   }
 }

@@ -39,21 +39,21 @@ class FakeDaemon {
   void ignore_protocol() { SSL_CTX_set_alpn_select_cb(context_.get(), nullptr, nullptr); }
 
  private:
-  struct Visit {
+  struct Connection {
     std::unique_ptr<TlsStream> stream;
     FrameReader reader{kMaxDaemonBody};
     std::vector<std::uint64_t> waiting{};
     bool ended = false;
   };
   void run();
-  void serve(Visit& visit);
-  void take(Visit& visit, const Frame& frame);
-  static void send_all(Visit& visit, ByteSpan bytes);
+  void serve(Connection& connection);
+  void take(Connection& connection, const Frame& frame);
+  static void send_all(Connection& connection, ByteSpan bytes);
 
   const TlsContext context_;
   const std::uint32_t max_outstanding_;
   const Descriptor listener_;
-  std::vector<std::unique_ptr<Visit>> visits_;
+  std::vector<std::unique_ptr<Connection>> open_;
   mutable std::mutex mutex_;
   std::vector<RequestHeader> requests_;
   std::atomic<int> probes_{0}, connections_{0};

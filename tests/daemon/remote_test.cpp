@@ -87,14 +87,14 @@ TEST_F(SigndRemote, SignsAndListsAndIsKnownByItsCertificate) {
 TEST_F(SigndRemote, LetsInWhoHasACertificateOfItsIssuers) {
   const RunningDaemon daemon(folder_);
   Authority other(folder_, "other");
-  other.issue("stranger", {"web", "DNS:web1.example.org"});
+  other.issue("untrusted", {"web", "DNS:web1.example.org"});
   ca_.issue("late", {"web", "DNS:web1.example.org", -7200, -3600});
   ca_.issue("early", {"web", "DNS:web1.example.org", 3600, 7200});
   EXPECT_EQ(refusal(settings(daemon)), "");
-  EXPECT_NE(refusal(settings(daemon, "stranger")).find("unknown ca"), std::string::npos);
+  EXPECT_NE(refusal(settings(daemon, "untrusted")).find("unknown ca"), std::string::npos);
   EXPECT_NE(refusal(settings(daemon, "late")).find("expired"), std::string::npos);
   EXPECT_NE(refusal(settings(daemon, "early")), "");
-  EXPECT_EQ(status_for(daemon, "stranger"), Status::unavailable);
+  EXPECT_EQ(status_for(daemon, "untrusted"), Status::unavailable);
   // The client looks at the daemon's certificate as well.
   EXPECT_NE(refusal(remote_settings(folder_, daemon.address(), "web", "other")), "");
   std::string by_name = daemon.address();
@@ -230,15 +230,15 @@ TEST_F(SigndRemote, TrustsIssuersWithoutTheirRoots) {
     EXPECT_EQ(refusal(settings(daemon)), "");
     EXPECT_NE(refusal(settings(daemon, "gone")).find("revoked"), std::string::npos);
   }
-  // But one by the issuer of a client is, and strangers are strangers.
+  // But one by the issuer of a client is, and those of another issuer are still refused.
   Authority other(folder_, "other");
-  other.issue("stranger", {"stranger", "DNS:web1.example.org"});
+  other.issue("untrusted", {"untrusted", "DNS:web1.example.org"});
   other.revoke("other", {});
   configure_remote("peers = *", "revoked = other.crl");
   {
     const RunningDaemon daemon(folder_);
     EXPECT_NE(refusal(settings(daemon)), "");
-    EXPECT_NE(refusal(settings(daemon, "stranger")), "");
+    EXPECT_NE(refusal(settings(daemon, "untrusted")), "");
   }
   configure_remote("peers = *", "revoked = middle.crl");
   // With the root beside it, the root says whether its issuer is good: here nothing.
@@ -275,7 +275,7 @@ TEST_F(SigndRemote, LimitsTheRateOfACertificate) {
 }
 
 /// Connect from an address of this machine, and say nothing.
-Descriptor stranger(const Endpoint& daemon, const std::string& from) {
+Descriptor unauthenticated_client(const Endpoint& daemon, const std::string& from) {
   Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -287,24 +287,24 @@ Descriptor stranger(const Endpoint& daemon, const std::string& from) {
   return made;
 }
 
-TEST_F(SigndRemote, StrangersKeepNobodyOut) {
+TEST_F(SigndRemote, UnauthenticatedClientsKeepNobodyOut) {
   configure_remote("peers = *", "stall_ms = 60000");
   std::ofstream(folder_.at("signd.conf"), std::ios::app) << "[daemon]\nmax_connections = 512\n";
   const RunningDaemon daemon(folder_);
   const Endpoint endpoint = *tcp_endpoint(daemon.address());
-  constexpr std::size_t kStrangers = 512 / 4;
-  const auto left = [](const std::vector<Descriptor>& strangers) {
-    return std::ranges::count_if(strangers, [](const Descriptor& socket) { return !ends(socket.get()); });
+  constexpr std::size_t kUnauthenticated = 512 / 4;
+  const auto left = [](const std::vector<Descriptor>& clients) {
+    return std::ranges::count_if(clients, [](const Descriptor& socket) { return !ends(socket.get()); });
   };
   // One address has its own few places, and its last ones.
   std::vector<Descriptor> alike, different;
-  while (alike.size() < kStrangers + 10) alike.push_back(stranger(endpoint, "127.0.0.2"));
+  while (alike.size() < kUnauthenticated + 10) alike.push_back(unauthenticated_client(endpoint, "127.0.0.2"));
   EXPECT_EQ(status_for(daemon, "web", 10s), Status::ok);
   EXPECT_TRUE(eventually([&] { return left(alike) == Accounts::kFewest; }));
   EXPECT_FALSE(ends(alike.back().get()));
   // Many addresses have all of the places, but the newcomer has that of the oldest.
-  while (different.size() < kStrangers) {
-    different.push_back(stranger(endpoint, "127.0.1." + std::to_string(1 + different.size())));
+  while (different.size() < kUnauthenticated) {
+    different.push_back(unauthenticated_client(endpoint, "127.0.1." + std::to_string(1 + different.size())));
   }
   EXPECT_EQ(status_for(daemon, "web", 10s), Status::ok);
   EXPECT_TRUE(eventually([&] { return left(alike) == 0; }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/visitor.hpp"
+#include "server/pending_connection.hpp"
 
 #include <sys/socket.h>
 
@@ -20,9 +20,9 @@ Bytes text_frames(FrameType type, std::string_view text) {
   return frames;
 }
 
-// The next question is read only after the answer to the last one has been sent, so that a visitor cannot
-// make the daemon keep more than one answer.
-Visitor::Next Visitor::advance(Host& host) {
+// The next question is read only after the answer to the last one has been sent, so that a client cannot make
+// the daemon keep more than one answer.
+PendingConnection::Next PendingConnection::advance(Host& host) {
   if (lingering_) return linger();
   for (;;) {
     const Step flushed = flush();
@@ -30,7 +30,7 @@ Visitor::Next Visitor::advance(Host& host) {
     if (has_requests_) return Next::close;
     if (closing_) return linger();
     if (const auto frame = reader_.next()) {
-      // A visitor that asks without end, and takes each answer at once, would occupy the daemon's main
+      // A client that asks without end, and takes each answer at once, would occupy the daemon's main
       // thread.
       if (++questions_ > kMostQuestions) throw ProtocolError("too many questions");
       handle(*frame, host);
@@ -45,7 +45,7 @@ Visitor::Next Visitor::advance(Host& host) {
 // If bytes arrive after a TCP socket was closed, the system answers with a reset, and the other side loses
 // what was sent before and not yet read: the TLS alert, or the refusal with its reason. So this side only
 // ends its own direction, and reads until the other side closes.
-Visitor::Next Visitor::linger() {
+PendingConnection::Next PendingConnection::linger() {
   if (!remote_) return Next::close;
   if (!lingering_) shutdown(remote_->socket(), SHUT_WR);
   lingering_ = true;
@@ -55,7 +55,7 @@ Visitor::Next Visitor::linger() {
   return got.step == Step::ended ? Next::close : Next::read;
 }
 
-Step Visitor::receive() {
+Step PendingConnection::receive() {
   std::array<std::uint8_t, 512> bytes;
   const Transfer got = stream().receive(bytes);
   if (got.step == Step::done) reader_.append(ByteSpan(bytes).first(got.bytes));
@@ -63,7 +63,7 @@ Step Visitor::receive() {
 }
 
 // @return Step::done if nothing is left to send, or the other side is gone
-Step Visitor::flush() {
+Step PendingConnection::flush() {
   while (sent_ < out_.size()) {
     const Transfer sent = stream().send(ByteSpan(out_).subspan(sent_));
     sent_ += sent.bytes;
@@ -78,13 +78,13 @@ Step Visitor::flush() {
   return Step::done;
 }
 
-std::string Visitor::failed_handshake() const {
+std::string PendingConnection::failed_handshake() const {
   if (!remote_ || greeted_) return "";
   const std::string why = remote_->failure();
   return !why.empty() || remote_->is_established() ? why : "it ended within the handshake";
 }
 
-void Visitor::handle(const Frame& frame, Host& host) {
+void PendingConnection::handle(const Frame& frame, Host& host) {
   if (!greeted_) {
     greet(frame, host);
   } else if (frame.type == FrameType::list && frame.body.empty()) {
@@ -96,12 +96,12 @@ void Visitor::handle(const Frame& frame, Host& host) {
   }
 }
 
-void Visitor::refuse(std::string_view why) {
+void PendingConnection::refuse(std::string_view why) {
   out_ = text_frames(FrameType::refusal, why);
   closing_ = true;
 }
 
-void Visitor::greet(const Frame& frame, Host& host) {
+void PendingConnection::greet(const Frame& frame, Host& host) {
   if (frame.type != FrameType::hello) throw ProtocolError("a frame before its hello");
   const Hello hello = decode_hello(frame.body);
   if (remote_) {
@@ -121,7 +121,7 @@ void Visitor::greet(const Frame& frame, Host& host) {
   }
 }
 
-void Visitor::begin_requests(const Hello& hello, Host& host) {
+void PendingConnection::begin_requests(const Hello& hello, Host& host) {
   if (!reader_.empty()) throw ProtocolError("bytes after a hello for requests");
   if (hello.stream != (remote_ != nullptr)) throw ProtocolError("rings by TLS, or a stream without it");
   has_requests_ = true;

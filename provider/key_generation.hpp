@@ -8,10 +8,11 @@
 
 namespace manymod::provider {
 
-class Generation {
+class KeyGeneration {
  public:
   /// Null on failure. `selection`: a key pair, or for curves the parameters alone.
-  static Generation* begin(const Provider& provider, Kind kind, int selection, const OSSL_PARAM parameters[]);
+  static KeyGeneration* begin(const Provider& provider, Kind kind, int selection,
+                              const OSSL_PARAM parameters[]);
 
   bool set_parameters(const OSSL_PARAM parameters[]);
   /// Generate with the parameters of this key.
@@ -20,7 +21,7 @@ class Generation {
   Key* generate(OSSL_CALLBACK* progress, void* argument);
 
  private:
-  Generation(const Provider& provider, Kind kind, bool whole_key)
+  KeyGeneration(const Provider& provider, Kind kind, bool whole_key)
       : provider_(provider), kind_(kind), whole_key_(whole_key) {}
 
   const Provider& provider_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A visitor: a connection between its accept and its first request, or one that only asks questions (for the
-// list of keys, or for metrics) and sends no requests.
+// A pending connection: one between its accept and its first request. It may ask questions, for the list of
+// keys or for metrics; a client that has no requests ends it after those.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,9 @@
 namespace manymod::signd {
 
 /// Never waits; for one thread.
-class Visitor {
+class PendingConnection {
  public:
-  /// What a visitor asks of the daemon.
+  /// What a pending connection asks of the daemon.
   struct Host {
     virtual ~Host() = default;
     /// @return frames, complete
@@ -27,7 +27,7 @@ class Visitor {
     virtual Bytes welcome() = 0;
     /// A peer of TLS has shown its certificate. @return its place, instead of that of its address, or null
     virtual Place recognise(const Peer& peer) = 0;
-    /// Make a connection with requests, and send its welcome. The visitor is then done.
+    /// Make a connection with requests, and send its welcome. The pending one is then done.
     virtual void give_rings(Descriptor socket, const Peer& peer, Place place) = 0;
     virtual void give_stream(std::unique_ptr<TlsStream> stream, std::shared_ptr<const TlsContext> context,
                              const Peer& peer, Place place) = 0;
@@ -35,14 +35,14 @@ class Visitor {
   enum class Next { read, write, close };
 
   /// By the Unix socket.
-  Visitor(Descriptor socket, Peer peer, Place place, Clock::time_point until)
+  PendingConnection(Descriptor socket, Peer peer, Place place, Clock::time_point until)
       : local_(std::make_unique<SocketStream>(std::move(socket))),
         peer_(std::move(peer)),
         place_(std::move(place)),
         until_(until) {}
   /// By TLS, whose handshake is still to come.
-  Visitor(Descriptor socket, std::shared_ptr<const TlsContext> context, Peer peer, Place place,
-          Clock::time_point until)
+  PendingConnection(Descriptor socket, std::shared_ptr<const TlsContext> context, Peer peer, Place place,
+                    Clock::time_point until)
       : context_(std::move(context)),
         remote_(std::make_unique<TlsStream>(*context_, std::move(socket))),
         peer_(std::move(peer)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generation.hpp"
+#include "key_generation.hpp"
 
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
@@ -81,18 +81,18 @@ Libcrypto<BIGNUM> random_secret(OSSL_LIB_CTX* library) {
 
 }  // namespace
 
-Generation* Generation::begin(const Provider& provider, Kind kind, int selection,
-                              const OSSL_PARAM parameters[]) {
-  return guarded(provider, [&]() -> Generation* {
+KeyGeneration* KeyGeneration::begin(const Provider& provider, Kind kind, int selection,
+                                    const OSSL_PARAM parameters[]) {
+  return guarded(provider, [&]() -> KeyGeneration* {
     const bool whole_key = (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) != 0;
-    std::unique_ptr<Generation> generation(new Generation(provider, kind, whole_key));
+    std::unique_ptr<KeyGeneration> generation(new KeyGeneration(provider, kind, whole_key));
     Libcrypto<EVP_PKEY_CTX> context(EVP_PKEY_CTX_new_from_name(provider.library(), name_of(kind), kDelegate));
     if (!generation->start(std::move(context)) || !generation->set_parameters(parameters)) return nullptr;
     return generation.release();
   });
 }
 
-bool Generation::start(Libcrypto<EVP_PKEY_CTX> context) {
+bool KeyGeneration::start(Libcrypto<EVP_PKEY_CTX> context) {
   if (context == nullptr) return false;
   const int started =
       whole_key_ ? EVP_PKEY_keygen_init(context.get()) : EVP_PKEY_paramgen_init(context.get());
@@ -101,7 +101,7 @@ bool Generation::start(Libcrypto<EVP_PKEY_CTX> context) {
   return given_ == nullptr || EVP_PKEY_CTX_set_params(context_.get(), given_.get()) > 0;
 }
 
-bool Generation::set_parameters(const OSSL_PARAM parameters[]) {
+bool KeyGeneration::set_parameters(const OSSL_PARAM parameters[]) {
   if (parameters == nullptr || parameters->key == nullptr) return true;
   // The result of OSSL_PARAM_merge points into both arrays, so that it is copied.
   const Libcrypto<OSSL_PARAM> merged(given_ == nullptr ? nullptr
@@ -113,7 +113,7 @@ bool Generation::set_parameters(const OSSL_PARAM parameters[]) {
   return EVP_PKEY_CTX_set_params(context_.get(), parameters) > 0;
 }
 
-bool Generation::set_template(const Key& key) {
+bool KeyGeneration::set_template(const Key& key) {
   OSSL_PARAM* parameters = nullptr;
   if (kind_ == Kind::ec) EVP_PKEY_todata(key.delegate(), EVP_PKEY_KEY_PARAMETERS, &parameters);
   of_template_.reset(parameters);
@@ -121,7 +121,7 @@ bool Generation::set_template(const Key& key) {
       Libcrypto<EVP_PKEY_CTX>(EVP_PKEY_CTX_new_from_pkey(provider_.library(), key.delegate(), kDelegate)));
 }
 
-KeyOwner Generation::generate_here() {
+KeyOwner KeyGeneration::generate_here() {
   const OSSL_PARAM* const group = of_template_ != nullptr ? of_template_.get() : given_.get();
   if (kind_ != Kind::ec || !whole_key_ || group == nullptr || !names_p384(group)) return nullptr;
   // With a template, further parameters refer to the template's curve: the default provider applies them.
@@ -149,7 +149,7 @@ KeyOwner Generation::generate_here() {
   return all != nullptr && key->import(EVP_PKEY_KEYPAIR, all.get()) ? std::move(key) : nullptr;
 }
 
-Key* Generation::generate(OSSL_CALLBACK* progress, void* argument) {
+Key* KeyGeneration::generate(OSSL_CALLBACK* progress, void* argument) {
   return guarded(provider_, [&]() -> Key* {
     if (KeyOwner key = generate_here()) return key.release();
     Progress told{progress, argument};
