@@ -82,7 +82,7 @@ const Candidate* Chooser::named_by(const TuningRow& row, const std::vector<Candi
 }
 
 bool Chooser::computes_rows(const Candidate& candidate) const {
-  return (candidate.variant->row_operations & operation_bit(request_.op)) != 0;
+  return contains(candidate.variant->row_operations, request_.op);
 }
 
 const Candidate* Chooser::row_variant() const {
@@ -121,11 +121,8 @@ const Candidate* Chooser::general_variant_of(const std::vector<Candidate>& among
 }
 
 bool Chooser::transfer_pays(const Candidate& candidate) const {
-  constexpr Operation kShort[] = {Operation::addmod, Operation::submod,  Operation::negmod,
-                                  Operation::mulmod, Operation::sqrmod,  Operation::fmamod,
-                                  Operation::summod, Operation::prodmod, Operation::dotmod};
-  return candidate.variant->backend == Backend::cpu || request_.device != "auto" ||
-         std::ranges::find(kShort, request_.op) == std::end(kShort);
+  const bool takes_long = has_exponent(request_.op) || request_.op == Operation::invmod;
+  return candidate.variant->backend == Backend::cpu || request_.device != "auto" || takes_long;
 }
 
 bool Chooser::uses_largest_gpu(const Candidate& candidate) const {
@@ -139,7 +136,7 @@ bool Chooser::uses_largest_gpu(const Candidate& candidate) const {
 
 Choice Chooser::choice_of(const Candidate& candidate, std::size_t min_items) const {
   const bool shared = request_.timing == TimingClass::public_ &&
-                      (candidate.variant->shared_modulus_operations & operation_bit(request_.op)) != 0;
+                      contains(candidate.variant->shared_modulus_operations, request_.op);
   return {candidate.variant, best_devices(candidate), min_items, shared};
 }
 
