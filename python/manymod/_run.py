@@ -113,7 +113,7 @@ class Watched:
             self.progress(total, total)
 
 
-def _ends_of_runs(
+def _ends_of_item_runs(
     count: int, columns: Sequence[_RunOperand], modulus: _RunOperand | None, direct: bool
 ) -> list[int]:
     """Ends of runs whose arrays stay within RUN_BYTES, however the widths of the items are mixed."""
@@ -174,7 +174,7 @@ class _BatchRun:
         """Ends of runs of bounded memory."""
         if not self.total:
             return []
-        return _ends_of_runs(self.total, self.sent, self.modulus, self.answer.direct)
+        return _ends_of_item_runs(self.total, self.sent, self.modulus, self.answer.direct)
 
     def run_all(self) -> bool:
         """Compute all items in runs. Returns whether some have a status."""

@@ -189,8 +189,8 @@ def _common_count(names: Sequence[str], operands: Sequence[Rows]) -> int | None:
     return count
 
 
-def _ends_of_runs(operands: Sequence[Rows], count: int, terms: int, fixed_bytes: int) -> list[int]:
-    """Ends of runs of `count` items of `terms` integers each, whose arrays stay within RUN_BYTES."""
+def _ends_of_row_runs(operands: Sequence[Rows], count: int, terms: int, fixed_bytes: int) -> list[int]:
+    """Ends of runs of `count` rows of `terms` integers each, whose arrays stay within RUN_BYTES."""
     operands = [rows for rows in operands if not isinstance(rows.flat, DeviceRows)]
     if count * (fixed_bytes + 8 * terms * sum(rows.flat.width for rows in operands)) <= RUN_BYTES:
         return [count]
@@ -310,7 +310,7 @@ class TermCall:
         status = Status.OK
         start = 0
         # Partial results are put together in a time that depends on them: of secrets there is one.
-        ends = [self.terms] if self.secret else _ends_of_runs(self.operands, self.terms, 1, 0)
+        ends = [self.terms] if self.secret else _ends_of_row_runs(self.operands, self.terms, 1, 0)
         for stop in ends:
             limbs, signs, statuses = self._partial(start, stop, modulus, threads)
             bad = statuses[statuses != 0]
@@ -378,7 +378,7 @@ class TermCall:
         fixed_bytes = 8 * self.modulus.width * converted
         serving_all = [rows.read_rows(0, count) if rows.count is None else None for rows in self.operands]
         try:
-            for stop in _ends_of_runs(self.operands, count, self.terms, fixed_bytes):
+            for stop in _ends_of_row_runs(self.operands, count, self.terms, fixed_bytes):
                 results = (*answer.buffers(start, stop, self.modulus.width, signed), status[start:stop])
                 self._run_rows(start, stop, serving_all, results, count)
                 answer.store(start, stop, *results[:2])
