@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Items",
     "Kind",
+    "Places",
     "Results",
     "Verdicts",
     "answer_or_error",
@@ -195,11 +196,11 @@ def common_count(named: dict[str, int | None]) -> int | None:
     Raises:
         ValueError: if they differ.
     """
-    counts = {name: count for name, count in named.items() if count is not None}
-    if len(set(counts.values())) > 1:
-        listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
+    counts = {*named.values()} - {None}
+    if len(counts) > 1:
+        listed = ", ".join(f"{name} has {count}" for name, count in named.items() if count is not None)
         raise ValueError(f"batches of different lengths: {listed}")
-    return next(iter(counts.values()), None)
+    return counts.pop() if counts else None
 
 
 def check_out(out: Any, kind: Kind, count: int, width: int) -> None:
@@ -215,16 +216,27 @@ def check_out(out: Any, kind: Kind, count: int, width: int) -> None:
         check_writable(out)
 
 
-class Results:
+@dataclass
+class Places:
+    """Arrays for what a call computes: statuses and, if the operation has them, rows, their sizes, flags."""
+
+    status: NDArray[np.uint8]
+    rows: NDArray[np.uint8] | None = None
+    sizes: NDArray[np.uint64] | None = None
+    flags: NDArray[np.uint8] | None = None
+
+
+class Results(Places):
     """Results of a call while they are made: rows, their sizes and statuses.
 
     `sized`: whether the sizes are wanted; without them, results of one size are written faster.
     """
 
     def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None, *, sized: bool) -> None:
-        self.rows = np.zeros((count, width), np.uint8) if out is None else out
+        self.rows: NDArray[np.uint8] = np.zeros((count, width), np.uint8) if out is None else out
         self.sizes = np.zeros(count, np.uint64) if sized else None
-        self.status = np.full(count, Status.NOT_COMPUTED, np.uint8)
+        self.status = np.empty(count, np.uint8)
+        self.status.fill(Status.NOT_COMPUTED)  # np.full would take 3 us more, much of a call with one item
 
     def part(self, count: int) -> Self:
         """Room for some of the results, for `put`."""
@@ -237,7 +249,7 @@ class Results:
             self.sizes[present] = part.sizes
 
 
-class Verdicts:
+class Verdicts(Places):
     """Verdicts of a call while they are made: a flag and a status for each item `present` (None: all)."""
 
     def __init__(self, count: int, present: NDArray[np.intp] | None) -> None:
@@ -246,7 +258,7 @@ class Verdicts:
         # The answer is these arrays themselves where it can be: to provide fresh memory for others takes the
         # system longer than to fill them.
         self._valid, self.status = np.zeros(self.count, np.bool_), np.empty(self.count, np.uint8)
-        self.flags = self._valid.view(np.uint8)
+        self.flags: NDArray[np.uint8] = self._valid.view(np.uint8)
 
     def answer(self, source: Items, null: NDArray[np.bool_] | None, errors: str, *, scalar: bool) -> Any:
         """Verdicts in the kind of `source`, alone for ``errors="false"``; else as `answer_or_error`."""
@@ -406,10 +418,15 @@ def _rechunked(array: Any, source: Items) -> Any:
     return array if source.chunk_lengths is None else _arrow.rechunk(array, source.chunk_lengths)
 
 
-def source_of(count: int | None, *operands: Items) -> Items:
-    """The operand that decides the kind of the answer: the first batch; a list if only indices are many."""
+def source_of(count: int | None, *operands: Items, one_size: bool = True) -> Items:
+    """The operand that decides the kind of the answer: the first batch; a list if only indices are many.
+
+    A list also stands for ``uint8[N, W]`` where results have not `one_size`.
+    """
     batch = next((given for given in operands if given.count is not None), operands[0])
-    return batch if batch.count is not None or count is None else Items(Kind.LIST, count, ())
+    if (batch.count is None and count is not None) or (not one_size and batch.kind is Kind.ROWS):
+        return Items(Kind.LIST, count, ())
+    return batch
 
 
 def present_rows(source: Items, *operands: Items) -> tuple[NDArray[np.bool_] | None, NDArray[np.intp] | None]:
@@ -422,8 +439,10 @@ def present_rows(source: Items, *operands: Items) -> tuple[NDArray[np.bool_] | N
     return null, np.flatnonzero(~null)
 
 
-def direct_out(out: Any, value: Any) -> NDArray[np.uint8] | None:
-    """`out` itself, where the library may write there while it reads `value`."""
+def direct_out(out: Any, operands: Iterable[Items]) -> NDArray[np.uint8] | None:
+    """`out` itself, where the library may write there while it reads the operands."""
     if not isinstance(out, np.ndarray) or not out.flags.c_contiguous:
         return None
-    return None if isinstance(value, np.ndarray) and np.may_share_memory(out, value) else out
+    blocks = (given.block for given in operands)
+    overlaps = any(isinstance(block, np.ndarray) and np.may_share_memory(out, block) for block in blocks)
+    return None if overlaps else out

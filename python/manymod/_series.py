@@ -55,10 +55,13 @@ def check_labels(named: dict[str, Any]) -> None:
 
     `named`: the index of each operand that is a Series, and None for the others.
     """
-    labelled = {name: labels for name, labels in named.items() if labels is not None}
-    first = next(iter(labelled), "")
-    for name, labels in labelled.items():
-        if not labelled[first].equals(labels):
+    first = None
+    for name, labels in named.items():
+        if labels is None:
+            continue
+        if first is None:
+            first = name
+        elif not named[first].equals(labels):
             raise ValueError(
                 f"{first} and {name} are Series of different indices: align them, or give .array of each to "
                 "match them by position"

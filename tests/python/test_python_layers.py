@@ -22,7 +22,7 @@ LAYERS = [
     ["_answer", "_arrow_operands", "_device", "_operand_kinds", "_operands", "device_array"],
     ["_answers", "_arrow_answers", "_device_answer", "_byte_items", "_byte_typing", "_run", "_typing"],
     ["asynchronous", "plan"],
-    ["_key_indices"],
+    ["_byte_calls", "_key_indices"],
     ["arithmetic", "fixed_base", "hardware", "ops", "powers"],
     ["_terms", "multi", "reductions"],
     ["residues"],

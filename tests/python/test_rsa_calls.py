@@ -366,7 +366,9 @@ def test_a_call_that_ends_early_leaves_no_plaintext(monkeypatch: pytest.MonkeyPa
     for batch in (texts, pa.array([*texts, None])):
         with pytest.raises(InterruptedError):
             key.decrypt(batch, "oaep")
-    assert len(seen) == 2
+        with pytest.raises(InterruptedError):
+            key.raw(batch)
+    assert len(seen) == 4
     assert not any(rows.any() for rows in seen)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,31 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._byte_items import (
-    Items,
-    Kind,
-    Results,
-    Verdicts,
-    answer_or_error,
-    bytes_answer,
-    check_out,
-    check_verdict_errors,
-    common_count,
-    direct_out,
-    present_rows,
-    source_of,
-)
+from manymod._byte_calls import Operands, answer_bytes, answer_verdicts
+from manymod._byte_items import Items, Places, check_verdict_errors, source_of
 from manymod._forked import KeptHandles, ProcessOwn
-from manymod._key_indices import broadcast, length, taken
 from manymod._run import Progress, Watched
-from manymod._series import check_labels
 from manymod.ecc._options import PlanOptions, Settings, check_keywords, is_edwards
 from manymod.errors import _item_error
-from manymod.plan import (
-    checked_choice,
-    checked_errors,
-    checked_threads,
-)
+from manymod.plan import checked_choice, checked_errors, checked_threads
 
 __all__ = ["CurveCalls", "calls_with", "split_options"]
 
@@ -88,7 +71,7 @@ class CurveCalls:
         operands: Mapping[str, Items],
         *,
         curves: NDArray[np.uint32] | None = None,
-        labels: Mapping[str, Any] | None = None,
+        index_labels: Any = None,
         errors: str = "raise",
         out: Any = None,
         progress: Progress | None = None,
@@ -101,42 +84,25 @@ class CurveCalls:
             settings: how to compute.
             operands: by their names in messages; `nonces` and `context` are in the settings.
             curves: indices of the items' curves; None: the first one.
-            labels: of further operands.
+            index_labels: as of `Operands`.
             errors: as everywhere in the package.
             out: likewise.
             progress: likewise.
         """
         checked_errors(errors)
-        count, given = _checked(operands, settings, curves, labels)
-        source = source_of(count, *operands.values())
-        if source.kind is Kind.ROWS and not settings.one_size:
-            source = Items(Kind.LIST, source.count, ())
-        total = 1 if count is None else count
-        if out is not None:
-            check_out(out, source.kind, total, settings.width)
-        null, present = present_rows(source, *given.values())
-        direct = out
-        for operand in given.values():
-            direct = direct_out(direct, operand.block)
-        batch = _Batch(total, settings.width, direct, sized=source.kind is not Kind.ROWS)
-        watched = None if progress is None else Watched(progress)
-        secret = op in _SECRET_RESULTS
-        wiped = secret and source.kind is not Kind.ROWS
-        try:
-            some_bad = batch.run(self.handle, op, settings.native, given, curves, present, watched)
-            if watched is not None:
-                watched.finish(total)
-            result = bytes_answer(
-                source, batch.rows, batch.sizes, null, out, one_size=settings.one_size, wiped=wiped
-            )
-        finally:
-            if wiped:
-                batch.rows.fill(0)
-            for word in _SECRETS & given.keys():
-                given[word].wipe()
-        if secret and some_bad and errors == "raise":
-            result = None  # exceptions are logged and pickled, and tracebacks hold this frame
-        return answer_or_error(name, result, batch.status, null, errors, scalar=count is None)
+        checked = _checked(operands, settings, curves, index_labels)
+        return answer_bytes(
+            name,
+            functools.partial(self._compute, op, settings),
+            checked,
+            source_of(checked.count, *operands.values(), one_size=settings.one_size),
+            width=settings.width,
+            one_size=settings.one_size,
+            secret=op in _SECRET_RESULTS,
+            errors=errors,
+            out=out,
+            progress=progress,
+        )
 
     def verify(
         self,
@@ -144,25 +110,16 @@ class CurveCalls:
         operands: Mapping[str, Items],
         *,
         curves: NDArray[np.uint32] | None = None,
-        labels: Mapping[str, Any] | None = None,
+        index_labels: Any = None,
         errors: str = "false",
         progress: Progress | None = None,
     ) -> Any:
         """Compute a verdict for each item."""
         check_verdict_errors(errors)
-        count, given = _checked(operands, settings, curves, labels)
-        source = source_of(count, *operands.values())
-        total = 1 if count is None else count
-        null, present = present_rows(source, *given.values())
-        verdicts = Verdicts(total, present)
-        watched = None if progress is None else Watched(progress)
-        arguments = _arguments(given, curves, present, verdicts.count)
-        op, part = _core.MM_ECC_VERIFY, verdicts.count
-        flags, status = verdicts.flags, verdicts.status
-        self.handle.run(op, settings.native, part, *arguments, None, None, flags, status, watched)
-        if watched is not None:
-            watched.finish(total)
-        return verdicts.answer(source, null, errors, scalar=count is None)
+        checked = _checked(operands, settings, curves, index_labels)
+        source = source_of(checked.count, *operands.values())
+        compute = functools.partial(self._compute, _core.MM_ECC_VERIFY, settings)
+        return answer_verdicts(compute, checked, source, errors=errors, progress=progress)
 
     def verify_all(
         self,
@@ -170,7 +127,7 @@ class CurveCalls:
         operands: Mapping[str, Items],
         *,
         curves: NDArray[np.uint32] | None = None,
-        labels: Mapping[str, Any] | None = None,
+        index_labels: Any = None,
         errors: str = "false",
         progress: Progress | None = None,
     ) -> Any:
@@ -178,22 +135,12 @@ class CurveCalls:
         check_verdict_errors(errors)
         if settings.policy != "zip215" and self._has_eddsa(settings.scheme, curves):
             raise ValueError("verify_all of EdDSA needs policy='zip215', whose equation has the cofactor")
-        count, given = _checked(operands, settings, curves, labels)
-        total = 1 if count is None else count
-        if any(operand.null is not None for operand in given.values()):
-            raise ValueError("an operand has nulls: one verdict for all items needs all of them")
-        flag, status = np.zeros(1, np.uint8), np.empty(total, np.uint8)
-        watched = None if progress is None else Watched(progress)
-        arguments = _arguments(given, curves, None, total)
-        op = _core.MM_ECC_VERIFY_ALL
-        self.handle.run(op, settings.native, total, *arguments, None, None, flag, status, watched)
-        if watched is not None:
-            watched.finish(total)
-        if errors == "status":
-            return bool(flag[0]), status
-        if errors == "raise" and (bad := status != 0).any():
-            raise _item_error("verify_all", bad, status, bool(flag[0]), count is None)
-        return bool(flag[0])
+        checked = _checked(operands, settings, curves, index_labels)
+        _refuse_nulls(checked, "one verdict for all items needs all of them")
+        flag, status = np.zeros(1, np.uint8), np.empty(checked.total, np.uint8)
+        places = Places(status, flags=flag)
+        self._compute_together(_core.MM_ECC_VERIFY_ALL, settings, checked, places, progress)
+        return _answer_of_all("verify_all", bool(flag[0]), checked, status, errors)
 
     def _has_eddsa(self, scheme: str | None, curves: NDArray[np.uint32] | None) -> bool:
         """Whether the signature of an item is one of EdDSA, by the scheme or else by the curve of its key."""
@@ -212,95 +159,67 @@ class CurveCalls:
     ) -> Any:
         """Compute the sum of products, one point as bytes."""
         checked_errors(errors)
-        count, given = _checked(operands, settings, None, None)
-        total = 1 if count is None else count
-        if any(operand.null is not None for operand in given.values()):
-            raise ValueError("an operand has nulls: a sum needs all items")
-        row, size, status = (
-            np.zeros((1, settings.width), np.uint8),
-            np.zeros(1, np.uint64),
-            np.empty(total, np.uint8),
-        )
+        checked = _checked(operands, settings)
+        _refuse_nulls(checked, "a sum needs all items")
+        row, size = np.zeros((1, settings.width), np.uint8), np.zeros(1, np.uint64)
+        status = np.empty(checked.total, np.uint8)
+        self._compute_together(_core.MM_ECC_SUM, settings, checked, Places(status, row, size), progress)
+        return _answer_of_all("msm", _core.rows_to_bytes(row, size)[0], checked, status, errors)
+
+    def _compute_together(
+        self, op: int, settings: Settings, operands: Operands, places: Places, progress: Progress | None
+    ) -> None:
+        """Compute one result of all items."""
         watched = None if progress is None else Watched(progress)
-        arguments = _arguments(given, None, None, total)
-        code = self.handle.run(
-            _core.MM_ECC_SUM, settings.native, total, *arguments, row, size, None, status, watched
-        )
+        self._compute(op, settings, operands, places, watched)
         if watched is not None:
-            watched.finish(total)
-        result = _core.rows_to_bytes(row, size)[0]
-        if errors == "status":
-            return result, status
-        if code == _core.MM_ERR_ITEMS:
-            raise _item_error("msm", status != 0, status, result, count is None)
-        return result
+            watched.finish(operands.total)
+
+    def _compute(
+        self, op: int, settings: Settings, operands: Operands, places: Places, progress: Progress | None
+    ) -> int:
+        """Compute items. Returns MM_OK or MM_ERR_ITEMS."""
+        given = operands.given
+        found = [next((name for name in names if name in given), None) for names in _INPUTS]
+        inputs = tuple(
+            None if name is None else (given[name].block, given[name].offsets, name) for name in found
+        )
+        count, curves = operands.total, operands.index_of_each()
+        results = (places.rows, places.sizes, places.flags, places.status)
+        return self.handle.run(op, settings.native, count, curves, inputs, *results, progress)
 
 
 def _checked(
     operands: Mapping[str, Items],
     settings: Settings,
-    curves: NDArray[np.uint32] | None,
-    labels: Mapping[str, Any] | None,
-) -> tuple[int | None, dict[str, Items]]:
-    """The number of items, None where all operands stand for every item, and all operands."""
+    curves: NDArray[np.uint32] | None = None,
+    index_labels: Any = None,
+) -> Operands:
+    """All operands of a call."""
     given = dict(operands)
     if settings.nonces is not None:
         given["nonces"] = settings.nonces
     if settings.context is not None:
         given["context"] = settings.context
-    counts = {name: operand.count for name, operand in given.items()}
-    counts["key_indices"] = length(curves)
-    check_labels({name: operand.labels for name, operand in given.items()} | dict(labels or {}))
-    count = common_count(counts)
+    checked = Operands(given, curves, index_labels, _SECRETS)
     once = settings.nonces is not None and settings.scheme != "bip340" and settings.nonces.count is None
-    if once and (count or 1) > 1:
+    if once and checked.total > 1:
         raise ValueError("nonces: each item needs its own")
-    return count, given
+    return checked
 
 
-def _arguments(
-    given: Mapping[str, Items], curves: NDArray[np.uint32] | None, present: NDArray[np.intp] | None, part: int
-) -> tuple[NDArray[np.uint32] | None, tuple[tuple[Any, NDArray[np.int64] | None, str] | None, ...]]:
-    """The curves and operands of these items (None: all), as the extension takes them."""
-    if present is not None:
-        given = {name: operand.take(present) for name, operand in given.items()}
-        curves = taken(curves, present)
-    curves = broadcast(curves, part)
-    found = [next((name for name in names if name in given), None) for names in _INPUTS]
-    return curves, tuple(
-        None if name is None else (given[name].block, given[name].offsets, name) for name in found
-    )
+def _refuse_nulls(operands: Operands, reason: str) -> None:
+    if any(operand.null is not None for operand in operands.given.values()):
+        raise ValueError(f"an operand has nulls: {reason}")
 
 
-class _Batch(Results):
-    """The results of a call, which it computes."""
-
-    def run(
-        self,
-        handle: _core.EccPlan,
-        op: int,
-        scheme: _core.EccScheme,
-        given: Mapping[str, Items],
-        curves: NDArray[np.uint32] | None,
-        present: NDArray[np.intp] | None,
-        progress: Progress | None,
-    ) -> bool:
-        """Compute the items that are present (None: all). Returns whether some have a status."""
-        if present is None:
-            arguments = _arguments(given, curves, None, len(self.rows))
-            count, rows, sizes, status = len(self.rows), self.rows, self.sizes, self.status
-            code = handle.run(op, scheme, count, *arguments, rows, sizes, None, status, progress)
-            return code != _core.MM_OK
-        part = self.part(len(present))
-        chosen = {name: operand.take(present) for name, operand in given.items()}
-        try:
-            bad = part.run(handle, op, scheme, chosen, taken(curves, present), None, progress)
-            self.put(present, part)
-        finally:
-            part.rows.fill(0)
-            for name in _SECRETS & chosen.keys():
-                chosen[name].wipe()
-        return bad
+def _answer_of_all(name: str, result: Any, operands: Operands, status: NDArray[np.uint8], errors: str) -> Any:
+    """One result of all items, with their statuses if asked for."""
+    if errors == "status":
+        return result, status
+    if errors == "raise" and status.any():
+        raise _item_error(name, status != 0, status, result, operands.count is None)
+    return result
 
 
 def _make_calls(

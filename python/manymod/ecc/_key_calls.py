@@ -124,10 +124,9 @@ class KeyCalls:
         indices, labels = key_numbers(key_indices, len(self._keys))
         secrets = _chosen([key.secret or b"" for key in self._keys], indices)
         operands = {given[0]: given[1], "secrets": secrets}
-        labelled = {"key_indices": labels}
         try:
             return self.on_curves.run(
-                name, op, settings, operands, curves=self._curves_of(indices), labels=labelled, **how
+                name, op, settings, operands, curves=self._curves_of(indices), index_labels=labels, **how
             )
         finally:
             if isinstance(secrets.block, np.ndarray):
@@ -159,7 +158,7 @@ class KeyCalls:
             settings,
             operands,
             curves=self._curves_of(indices),
-            labels={"key_indices": labels},
+            index_labels=labels,
             errors=errors,
             progress=progress,
         )

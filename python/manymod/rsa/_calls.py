@@ -10,25 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._byte_items import (
-    Items,
-    Kind,
-    Results,
-    Verdicts,
-    answer_or_error,
-    bytes_answer,
-    check_out,
-    check_verdict_errors,
-    common_count,
-    direct_out,
-    items,
-    present_rows,
-    source_of,
-)
+from manymod._byte_calls import Operands, answer_bytes, answer_verdicts
+from manymod._byte_items import Kind, Results, Verdicts, check_verdict_errors, items, source_of
 from manymod._forked import ProcessOwn
-from manymod._key_indices import broadcast, key_numbers, length, taken
-from manymod._run import Progress, Watched
-from manymod._series import check_labels
+from manymod._key_indices import key_numbers
+from manymod._run import Progress
 from manymod.errors import Status
 from manymod.plan import checked_choice, checked_errors, checked_flag, checked_threads
 from manymod.rsa.padding import NO_PADDING, native_padding, pss_limits
@@ -122,29 +108,22 @@ class KeyCalls:
         check_verdict_errors(errors)
         left_pad = checked_flag("left_pad", left_pad)
         native = native_padding(padding, algorithm, "verify")
-        given, texts = items("signatures", signatures), items("messages", messages)
+        given = {"signatures": items("signatures", signatures), "messages": items("messages", messages)}
         indices, labels = key_numbers(key_indices, len(self._keys))
-        count = common_count(
-            {"signatures": given.count, "messages": texts.count, "key_indices": length(indices)}
-        )
-        check_labels({"signatures": given.labels, "messages": texts.labels, "key_indices": labels})
-        source = source_of(count, given, texts)
-        total = 1 if count is None else count
-        null, rows = present_rows(source, given, texts)
-        verdicts = Verdicts(total, rows)
-        if rows is not None:
-            given, texts, indices = given.take(rows), texts.take(rows), taken(indices, rows)
-        watched = None if progress is None else Watched(progress)
-        keys = broadcast(indices, verdicts.count)
-        blocks = (texts.block, texts.offsets, given.block, given.offsets)
-        results = (verdicts.flags, verdicts.status)
-        code = self.handle.verify(native, verdicts.count, keys, *blocks, *results, watched, left_pad)
-        untold = code == _core.MM_ERR_ITEMS and errors == "false" and len(self._keys) == 1
-        if untold and (verdicts.status == Status.RSA_PADDING).any():
-            raise ValueError(f"the padding is not one that the key allows: {pss_limits(self._keys[0])}")
-        if watched is not None:
-            watched.finish(total)
-        return verdicts.answer(source, null, errors, scalar=count is None)
+        operands = Operands(given, indices, labels)
+
+        def compute(part: Operands, verdicts: Verdicts, watched: Progress | None) -> int:
+            texts, signed = part.given["messages"], part.given["signatures"]
+            blocks = (texts.block, texts.offsets, signed.block, signed.offsets)
+            places = (verdicts.flags, verdicts.status, watched, left_pad)
+            code = self.handle.verify(native, part.total, part.index_of_each(), *blocks, *places)
+            untold = code == _core.MM_ERR_ITEMS and errors == "false" and len(self._keys) == 1
+            if untold and (verdicts.status == Status.RSA_PADDING).any():
+                raise ValueError(f"the padding is not one that the key allows: {pss_limits(self._keys[0])}")
+            return code
+
+        source = source_of(operands.count, *given.values())
+        return answer_verdicts(compute, operands, source, errors=errors, progress=progress)
 
     def width(self, indices: NDArray[np.uint32] | None, one_size: bool) -> int:
         """Bytes of the longest modulus that is used."""
@@ -170,56 +149,24 @@ class KeyCalls:
         checked_errors(errors)
         name, value = operand
         given, (indices, labels) = items(name, value), key_numbers(key_indices, len(self._keys))
-        count = common_count({name: given.count, "key_indices": length(indices)})
-        check_labels({name: given.labels, "key_indices": labels})
-        source = source_of(count, given)
-        if number == _core.MM_RSA_DECRYPT and source.kind is Kind.ROWS:
-            source = Items(Kind.LIST, source.count, ())
-        total = 1 if count is None else count
-        width = self.width(indices, source.kind is Kind.ROWS)
-        if out is not None:
-            check_out(out, source.kind, total, width)
-        null, present = present_rows(source, given)
-        batch = _Batch(total, width, direct_out(out, value), sized=source.kind is not Kind.ROWS)
-        watched = None if progress is None else Watched(progress)
-        decrypts = number == _core.MM_RSA_DECRYPT
-        try:
-            some_bad = batch.run(self.handle, number, padding, given, indices, present, watched)
-            if watched is not None:
-                watched.finish(total)
-            result = bytes_answer(
-                source, batch.rows, batch.sizes, null, out, one_size=not decrypts, wiped=decrypts
-            )
-        finally:
-            if decrypts:
-                batch.rows.fill(0)
-        if number in _SECRET_RESULTS and some_bad and errors == "raise":
-            result = None  # exceptions are logged and pickled, and tracebacks hold this frame
-        return answer_or_error(op, result, batch.status, null, errors, scalar=count is None)
+        operands = Operands({name: given}, indices, labels)
+        one_size = number != _core.MM_RSA_DECRYPT
+        source = source_of(operands.count, given, one_size=one_size)
 
+        def compute(part: Operands, results: Results, watched: Progress | None) -> int:
+            texts, keys = part.given[name], part.index_of_each()
+            arrays = (texts.block, texts.offsets, results.rows, results.sizes, results.status)
+            return self.handle.run(number, padding, part.total, keys, *arrays, watched)
 
-class _Batch(Results):
-    """The results of a call, which it computes."""
-
-    def run(
-        self,
-        handle: _core.RsaRing,
-        op: int,
-        padding: _core.RsaPadding,
-        given: Items,
-        indices: NDArray[np.uint32] | None,
-        present: NDArray[np.intp] | None,
-        progress: Progress | None,
-    ) -> bool:
-        """Compute the items that are present (None: all). Returns whether some have a status."""
-        if present is None:
-            keys = broadcast(indices, len(self.rows))
-            arguments = (given.block, given.offsets, self.rows, self.sizes, self.status)
-            return handle.run(op, padding, len(self.rows), keys, *arguments, progress) == _core.MM_ERR_ITEMS
-        part = self.part(len(present))
-        try:
-            bad = part.run(handle, op, padding, given.take(present), taken(indices, present), None, progress)
-            self.put(present, part)
-        finally:
-            part.rows.fill(0)
-        return bad
+        return answer_bytes(
+            op,
+            compute,
+            operands,
+            source,
+            width=self.width(indices, source.kind is Kind.ROWS),
+            one_size=one_size,
+            secret=number in _SECRET_RESULTS,
+            errors=errors,
+            out=out,
+            progress=progress,
+        )
