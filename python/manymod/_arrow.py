@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from manymod._extras import missing_extra
 
 __all__ = [
+    "Plain",
     "as_arrow",
     "binary_rows",
     "fixed_size_binary",
@@ -28,6 +29,7 @@ __all__ = [
     "to_arrow",
     "validity",
     "variable",
+    "wipe",
 ]
 
 
@@ -77,8 +79,18 @@ def _pyarrow(feature: str) -> Any:
     return pa
 
 
-def plain(column: Any) -> tuple[Any, list[int] | None]:
-    """Return an array of one chunk, with encodings removed, and the lengths of the chunks it had.
+class Plain(NamedTuple):
+    """An array of one chunk, without encodings."""
+
+    array: Any
+    #: Lengths of the chunks that it had, None where it was no ChunkedArray.
+    chunk_lengths: list[int] | None
+    #: Whether its values are a copy, which nobody else has.
+    copied: bool
+
+
+def plain(column: Any) -> Plain:
+    """Return an array of one chunk, with encodings removed.
 
     Extension types become their storage, dictionaries and runs their values, views large arrays; only those
     and several chunks cost a copy.
@@ -86,19 +98,30 @@ def plain(column: Any) -> tuple[Any, list[int] | None]:
     import pyarrow as pa  # noqa: PLC0415
 
     if not isinstance(column, pa.ChunkedArray):
-        return _decoded(column), None
+        array, copied = _decoded(column)
+        return Plain(array, None, copied)
     chunks = [_decoded(chunk) for chunk in column.chunks] or [_decoded(pa.array([], column.type))]
-    array = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
-    return array, [len(chunk) for chunk in column.chunks]
+    lengths = [len(chunk) for chunk in column.chunks]
+    if len(chunks) == 1:
+        array, copied = chunks[0]
+        return Plain(array, lengths, copied)
+    array = pa.concat_arrays([chunk for chunk, _ in chunks])
+    for chunk, copied in chunks:
+        if copied:
+            wipe(chunk)  # whether the values are secret is not known here
+    return Plain(array, lengths, True)
 
 
-def _decoded(array: Any) -> Any:
+def _decoded(array: Any) -> tuple[Any, bool]:
+    """An array without encodings, and whether its values are a copy."""
     import pyarrow as pa  # noqa: PLC0415
 
+    copied = False
     while True:
         if isinstance(array, pa.ExtensionArray):
             array = array.storage
-        elif pa.types.is_dictionary(array.type):
+            continue
+        if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
         elif pa.types.is_run_end_encoded(array.type):
             from pyarrow import compute  # noqa: PLC0415
@@ -107,7 +130,15 @@ def _decoded(array: Any) -> Any:
         elif str(array.type) in {"binary_view", "string_view"}:
             array = array.cast(pa.large_binary() if str(array.type) == "binary_view" else pa.large_string())
         else:
-            return array
+            return array, copied
+        copied = True
+
+
+def wipe(array: Any) -> None:
+    """Zero the values of an array, not of views, that nobody else has."""
+    values = array.buffers()[-1]
+    if values is not None and values.size:
+        np.frombuffer(values, np.uint8).fill(0)
 
 
 def null_mask(array: Any) -> NDArray[np.bool_] | None:

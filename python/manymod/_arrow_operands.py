@@ -192,7 +192,7 @@ def arrow_operand(name: str, column: Any) -> Operand:
     """
     import pyarrow as pa  # noqa: PLC0415
 
-    array, chunk_lengths = _arrow.plain(column)
+    array, chunk_lengths, copied = _arrow.plain(column)
     dtype, types = array.type, pa.types
     result: Operand
     if types.is_integer(dtype):
@@ -214,4 +214,5 @@ def arrow_operand(name: str, column: Any) -> Operand:
     result.arrow_type = dtype
     result.null = _arrow.null_mask(array)
     result.chunk_lengths = chunk_lengths
+    result.decoded = array if copied else None
     return result

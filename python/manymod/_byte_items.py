@@ -107,7 +107,7 @@ def _of_arrow(array: Any) -> Items:
 def _from_arrow(name: str, column: Any) -> Items:
     import pyarrow as pa  # noqa: PLC0415
 
-    array, chunk_lengths = _arrow.plain(column)
+    array, chunk_lengths, copied = _arrow.plain(column)
     kinds = pa.types
     if _arrow.is_text(array):
         raise TypeError(
@@ -121,8 +121,7 @@ def _from_arrow(name: str, column: Any) -> Items:
     ):
         raise TypeError(f"{name}: Arrow type {array.type} is no binary type")
     result = _of_arrow(array)
-    result.chunk_lengths = chunk_lengths
-    result.copied = chunk_lengths is not None and len(chunk_lengths) > 1
+    result.chunk_lengths, result.copied = chunk_lengths, copied
     return result
 
 

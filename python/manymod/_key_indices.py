@@ -70,7 +70,7 @@ def _opened(value: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None, Any]:
             return np.asarray(value), None, labels
         except ValueError:  # sequences of different lengths
             raise TypeError(_NO_INDICES) from None
-    array, _ = _arrow.plain(arrow)
+    array = _arrow.plain(arrow).array
     if _arrow.is_text(array):
         raise TypeError("key_indices are text: give the positions of these keys (pyarrow.compute.index_in)")
     return array.to_numpy(zero_copy_only=False), _arrow.null_mask(array), labels

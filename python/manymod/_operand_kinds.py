@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manymod import _core
+from manymod import _arrow, _core
 from manymod._limbs import (
     Limbs,
     Signs,
@@ -91,6 +91,8 @@ class Operand:
     arrow_type: Any = None
     #: Lengths of the chunks of a ChunkedArray, None for any other array.
     chunk_lengths: list[int] | None = None
+    #: A copy of the caller's Arrow array, without encodings, which rows() converts; None if there is none.
+    decoded: Any = None
     #: The index of a pandas Series, None for anything else.
     labels: Any = None
     #: Makes the caller's own kind of array from a numpy array, or from a _core.DeviceLimbs; None: it is that.
@@ -104,6 +106,11 @@ class Operand:
     def rows(self, start: int, stop: int, width: int) -> Batch:
         """Limbs and signs of some items; those of a `varied` operand `width` limbs wide."""
         raise NotImplementedError
+
+    def wipe_decoded(self) -> None:
+        """Zero the copy that rows() converts, which has no use afterwards."""
+        if self.decoded is not None:
+            _arrow.wipe(self.decoded)
 
     def varied(self) -> NDArray[np.uint32] | None:
         """Limbs that each item needs, where rows() can be asked for narrower rows than `width`."""

@@ -185,7 +185,7 @@ class _BatchRun:
                 some_bad |= self.run(start, stop)
                 start = stop
         finally:
-            self.wipe_singles()
+            self.wipe_sources()
         return some_bad
 
     def run(self, start: int, stop: int) -> bool:
@@ -262,10 +262,13 @@ class _BatchRun:
             if column.secret and column.source.copies and column.single is None:
                 limbs.fill(0)
 
-    def wipe_singles(self) -> None:
-        """Zero the copies of secret scalars."""
+    def wipe_sources(self) -> None:
+        """Zero the copies of secret operands that served all runs."""
         for column in [*self.columns, self.modulus]:
-            if column.secret and column.single is not None and column.source.copies:
+            if not column.secret:
+                continue
+            column.source.wipe_decoded()
+            if column.single is not None and column.source.copies:
                 column.single[0].fill(0)
 
 

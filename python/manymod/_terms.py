@@ -263,9 +263,12 @@ def run_terms(
             for row in rows:
                 row.flat = on_host(row.flat)
     call = TermCall(operation, handle, rows, modulus, watched, secret=secret)
-    if count is None:
-        return call.single(threads or get_threads(), errors)
-    return call.many(count, errors, out)
+    try:
+        if count is None:
+            return call.single(threads or get_threads(), errors)
+        return call.many(count, errors, out)
+    finally:
+        call.wipe_sources()
 
 
 def _stay_on_device(operands: Sequence[Operand], modulus: Operand) -> bool:
@@ -385,9 +388,6 @@ class TermCall:
                 start = stop
         finally:
             self._wipe(serving_all)
-            for rows in self.operands:
-                if self.secret and rows.copy is not None:
-                    rows.copy.fill(0)
         self._finish(count)
         result = answer.finish(None)
         if errors == "status":
@@ -445,6 +445,16 @@ class TermCall:
         for rows, batch in zip(self.operands, batches, strict=True):
             if batch is not None and (padded or rows.flat.copies):
                 batch[0].fill(0)
+
+    def wipe_sources(self) -> None:
+        """Zero the copies of the caller's arrays, where these are secret, when no more items are read."""
+        if not self.secret:
+            return
+        for rows in self.operands:
+            rows.flat.wipe_decoded()
+            if rows.copy is not None:
+                rows.copy.fill(0)
+        self.modulus.wipe_decoded()
 
 
 class _RowKind(Operand):

@@ -163,4 +163,5 @@ def to_device(x: Any, device: str = "cuda:0") -> DeviceArray:
             contiguous.fill(0)
         if copied:
             limbs.fill(0)
+        source.wipe_decoded()
     return DeviceArray._make(made)

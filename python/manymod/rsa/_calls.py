@@ -149,7 +149,8 @@ class KeyCalls:
         checked_errors(errors)
         name, value = operand
         given, (indices, labels) = items(name, value), key_numbers(key_indices, len(self._keys))
-        operands = Operands({name: given}, indices, labels)
+        secret_operands = frozenset({name} if number == _core.MM_RSA_ENCRYPT else ())
+        operands = Operands({name: given}, indices, labels, secret_operands)
         one_size = number != _core.MM_RSA_DECRYPT
         source = source_of(operands.count, given, one_size=one_size)
 
