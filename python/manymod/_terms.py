@@ -300,6 +300,8 @@ class TermCall:
         self.progress = progress
         self.secret = secret
         self.terms = operands[0].terms
+        #: The one modulus of all items, None if each has its own.
+        self.shared_modulus = modulus.rows(0, 1, modulus.width) if modulus.count is None else None
         for rows in operands:
             rows.secret = secret
 
@@ -307,7 +309,7 @@ class TermCall:
         """One item, of partial results over runs of bounded memory."""
         mpz = any(item.mpz for item in (*(rows.flat for rows in self.operands), self.modulus))
         to_objects = _core.limbs_to_mpz if mpz else _core.limbs_to_ints
-        modulus = self.modulus.rows(0, 1, self.modulus.width)
+        modulus = self._moduli(0, 1)
         (n,) = to_objects(*modulus)
         result: Any = None
         status = Status.OK
@@ -414,13 +416,20 @@ class TermCall:
         ]
         pairs = zip(own, serving_all, strict=True)
         batches = [batch for pair in pairs for batch in pair if batch is not None]
-        single = self.modulus.count is None
-        moduli, negative = self.modulus.rows(*((0, 1) if single else (start, stop)), self.modulus.width)
+        moduli, negative = self._moduli(start, stop)
         modulus = moduli, negative if results[1] is not None else None
         try:
             self._run(stop - start, self.terms, batches, modulus, results, self.progress, start, total)
         finally:
             self._wipe(own)
+            if self.secret and self.modulus.copies and self.shared_modulus is None:
+                moduli.fill(0)
+
+    def _moduli(self, start: int, stop: int) -> Batch:
+        """The moduli of items [start, stop), or the one of all items."""
+        if self.shared_modulus is not None:
+            return self.shared_modulus
+        return self.modulus.rows(start, stop, self.modulus.width)
 
     def _run(
         self,
@@ -447,7 +456,7 @@ class TermCall:
                 batch[0].fill(0)
 
     def wipe_sources(self) -> None:
-        """Zero the copies of the caller's arrays, where these are secret, when no more items are read."""
+        """Zero the copies of secrets that served the whole call."""
         if not self.secret:
             return
         for rows in self.operands:
@@ -455,6 +464,8 @@ class TermCall:
             if rows.copy is not None:
                 rows.copy.fill(0)
         self.modulus.wipe_decoded()
+        if self.shared_modulus is not None and self.modulus.copies:
+            self.shared_modulus[0].fill(0)
 
 
 class _RowKind(Operand):

@@ -17,6 +17,7 @@ from tests.python.integers import ints_of_bytes, ints_of_limbs, limbs_of, mixed
 
 import manymod
 from manymod import IntArray, Status, dotmod, fmamod, prodmod, summod
+from manymod._limbs import canonical_limbs
 
 MODULI = (2**127 - 1, -(10**40), 1, -1, 9, 64, 2**64, 2**521 - 1, 2**600 + 2)
 
@@ -163,6 +164,33 @@ def test_copies_of_secret_rows_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> No
     assert all(copy is not None and not copy.any() for copy in copies)
     assert summod(whole.reshape(5, 6, 2), 10007, secret=True).any()
     assert read[-1].copy is None
+
+
+def test_copies_of_secret_moduli_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each when its items are done, and one for all items after the last run."""
+    copies: list[Any] = []
+    to_limbs = manymod._core.ints_to_limbs
+
+    def watched(sequence: Any, start: int, limbs: Any, negative: Any) -> None:
+        to_limbs(sequence, start, limbs, negative)
+        if 77777 in sequence:
+            copies.append(limbs)
+
+    def watched_rows(limbs: Any) -> Any:
+        copies.append(canonical_limbs(limbs))
+        return copies[-1]
+
+    monkeypatch.setattr(manymod._terms, "RUN_BYTES", 100)
+    rows = [[i, i + 1] for i in range(9)]
+    wanted = [i + i + 1 for i in range(9)]
+    monkeypatch.setattr(manymod._core, "ints_to_limbs", watched)
+    assert summod(rows[1], 77777, secret=True) == 3
+    assert summod(rows, 77777, secret=True) == wanted
+    assert summod(rows, [77777] * 9, secret=True) == wanted
+    assert len(copies) > 3
+    monkeypatch.setattr("manymod._operand_kinds.canonical_limbs", watched_rows)
+    assert summod(rows, np.array([[77777]], ">u8"), secret=True) == wanted
+    assert not any(limbs.any() for limbs in copies)
 
 
 def test_shapes_without_integers() -> None:
