@@ -95,52 +95,54 @@ def _opencl_line(support: dict[str, Any]) -> str:
     return f"OpenCL: {status}"
 
 
-def _reason(variant: dict[str, Any], cuda: dict[str, Any]) -> str:
-    return NOT_BUILT if variant["backend"] == "cuda" and not cuda["built"] else str(variant["reason"])
-
-
-def _print(found: dict[str, Any], console: Console) -> None:
-    console.print(f"manymod {found['version']}, {found['threads']} CPU threads")
-    devices = Table("device", "model", "units", "memory", "features", title="Hardware", title_justify="left")
-    for device in found["devices"]:
+def _devices_table(devices: list[dict[str, Any]]) -> Table:
+    table = Table("device", "model", "units", "memory", "features", title="Hardware", title_justify="left")
+    for device in devices:
         memory = f"{device['memory_bytes'] / (1 << 30):.1f} GiB" if device["memory_bytes"] else "?"
-        row = (
-            device["name"],
-            device["model"],
-            str(device["units"] or "?"),
-            memory,
-            escape(
-                _joined(device["features"]) + (f", but {device['obstacle']}" if device["obstacle"] else "")
-            ),
-        )
-        devices.add_row(*row)
-    console.print(devices)
-    console.print(escape(_cuda_line(found["cuda"])))
-    console.print(escape(_opencl_line(found["opencl"])))
-    variants = Table("variant", "usable", "backend", "bits", "operations (* also secret)", title="Variants")
-    variants.title_justify = "left"
-    variants.columns[0].min_width = max(len(variant["name"]) for variant in found["variants"])
-    for variant in found["variants"]:
-        needs = _joined(variant["needs"])
-        usable = (
-            ("yes" + (f" (has {needs})" if needs else ""))
-            if variant["usable"]
-            else f"no: {_reason(variant, found['cuda'])}"
-        )
-        variants.add_row(
+        obstacle = f", but {device['obstacle']}" if device["obstacle"] else ""
+        features = escape(_joined(device["features"]) + obstacle)
+        table.add_row(device["name"], device["model"], str(device["units"] or "?"), memory, features)
+    return table
+
+
+def _usable(variant: dict[str, Any], cuda: dict[str, Any]) -> str:
+    needs = _joined(variant["needs"])
+    if variant["usable"]:
+        return f"yes (has {needs})" if needs else "yes"
+    return f"no: {NOT_BUILT if variant['backend'] == 'cuda' and not cuda['built'] else variant['reason']}"
+
+
+def _variants_table(variants: list[dict[str, Any]], cuda: dict[str, Any]) -> Table:
+    table = Table("variant", "usable", "backend", "bits", "operations (* also secret)", title="Variants")
+    table.title_justify = "left"
+    table.columns[0].min_width = max(len(variant["name"]) for variant in variants)
+    for variant in variants:
+        table.add_row(
             f"{variant['name']}\n[dim]{variant['summary']}",
-            usable,
+            _usable(variant, cuda),
             str(variant["backend"]),
             f"{variant['min_bits']}-{variant['max_bits']}",
             _operations(variant),
         )
-    console.print(variants)
-    curves = Table("variant", "curves that it can compute here", title="Variants of elliptic curves")
-    curves.title_justify = "left"
-    curves.columns[0].no_wrap = True
-    for name, named in found["curve_variants"].items():
-        curves.add_row(name, ", ".join(named) or "none")
-    console.print(curves)
+    return table
+
+
+def _curves_table(curve_variants: dict[str, list[str]]) -> Table:
+    table = Table("variant", "curves that it can compute here", title="Variants of elliptic curves")
+    table.title_justify = "left"
+    table.columns[0].no_wrap = True
+    for name, named in curve_variants.items():
+        table.add_row(name, ", ".join(named) or "none")
+    return table
+
+
+def _print(found: dict[str, Any], console: Console) -> None:
+    console.print(f"manymod {found['version']}, {found['threads']} CPU threads")
+    console.print(_devices_table(found["devices"]))
+    console.print(escape(_cuda_line(found["cuda"])))
+    console.print(escape(_opencl_line(found["opencl"])))
+    console.print(_variants_table(found["variants"], found["cuda"]))
+    console.print(_curves_table(found["curve_variants"]))
 
 
 @click.command(short_help="Hardware found, variants and whether they can run here.")

@@ -17,7 +17,9 @@ from manymod.cli.bench.elementwise_command import bench_elementwise
 from manymod.cli.bench.gmp import GmpLibrary
 from manymod.cli.bench.measure import INCLUDED, Case, Settings, measure
 from manymod.cli.bench.report import (
+    failures_told,
     machine,
+    measured,
     number,
     versions,
     widths_option,
@@ -26,7 +28,7 @@ from manymod.cli.bench.report import (
 )
 from manymod.cli.bench.rsa_command import bench_rsa
 from manymod.cli.options import library_option, operations_option, threads_option, variant_option
-from manymod.cli.progress import make_bar, output_console
+from manymod.cli.progress import output_console
 
 __all__ = ["bench"]
 
@@ -157,13 +159,8 @@ def bench(
     chosen = bits or (QUICK_BITS if quick else BITS)
     cases = [Case(op, width, shared) for op in ops or OPS for width in chosen for shared in (False, True)]
     report = _environment(settings)
-    report["results"] = []
-    try:
-        with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
-            for case in bar.track(cases, description="measuring"):
-                report["results"].append(measure(case, settings))
-    except (ArithmeticError, manymod.ManymodError) as error:
-        raise click.ClickException(str(error)) from error
+    with failures_told():
+        report["results"] = measured(cases, lambda case: measure(case, settings))
     if write_report(report, output, as_json):
         _print(report, output_console())
 

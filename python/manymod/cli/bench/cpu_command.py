@@ -13,11 +13,13 @@ from rich.table import Table
 
 import manymod
 from manymod import _core
-from manymod.cli.bench.cpu import AUTO, Case, Series, Settings, measure, rows
+from manymod.cli.bench.cpu import AUTO, Case, Settings, measure, rows
 from manymod.cli.bench.limit import LIMIT
 from manymod.cli.bench.quiet import ISSUE, LEAST_READING, QUIET, QuietMeter
 from manymod.cli.bench.report import (
+    failures_told,
     machine,
+    measured,
     number,
     versions,
     widths_option,
@@ -25,7 +27,7 @@ from manymod.cli.bench.report import (
     write_report,
 )
 from manymod.cli.options import threads_option
-from manymod.cli.progress import make_bar, output_console
+from manymod.cli.progress import output_console
 
 __all__ = ["bench_cpu"]
 
@@ -162,7 +164,6 @@ def bench_cpu(
     )
     threads = threads or manymod.get_threads()
     meter = QuietMeter(max(LEAST_READING, settings.seconds / 8))
-    found: list[list[Series]] = []
     report = {
         **machine(),
         "bench": "cpu",
@@ -172,12 +173,8 @@ def bench_cpu(
         "method": _method(settings),
         "instructions": _instructions(settings),
     }
-    try:
-        with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
-            cases = bar.track(_cases(bits, threads, quick), description="measuring")
-            found.extend(measure(case, settings, meter) for case in cases)
-    except (ArithmeticError, manymod.ManymodError) as error:
-        raise click.ClickException(str(error)) from error
+    with failures_told():
+        found = measured(_cases(bits, threads, quick), lambda case: measure(case, settings, meter))
     if not any(found):
         raise click.ClickException("no variant asked for can run any of these cases; see `manymod info`")
     # Last, as the best rates a cycle may have come last.

@@ -12,15 +12,14 @@ from rich.console import Console
 
 import manymod
 from manymod import ecc
-from manymod._extras import missing_extra
 from manymod.cli.bench.contenders import BatchSettings
 from manymod.cli.bench.ecc import INCLUDED, OPERATIONS, EccCase, measure, operations_of
 from manymod.cli.bench.ecc_crypto_mb import load, version
 from manymod.cli.bench.ecc_limit import LIMIT_TEXT
 from manymod.cli.bench.openssl_report import environment, rates_table
-from manymod.cli.bench.report import with_report_options, write_report
+from manymod.cli.bench.report import failures_told, measured, with_report_options, write_report
 from manymod.cli.options import NumberRange, library_option, operations_option, threads_option
-from manymod.cli.progress import make_bar, output_console
+from manymod.cli.progress import output_console
 
 __all__ = ["bench_ecc"]
 
@@ -85,32 +84,24 @@ def bench_ecc(
     except OSError as error:
         raise click.BadParameter(str(error), param_hint="--crypto-mb") from error
     chosen = curves or ([ecc.Curve.named(name) for name in QUICK_CURVES] if quick else ecc.named_curves())
+    cases = [
+        EccCase(op, curve, intel) for curve in chosen for op in operations_of(curve) if not ops or op in ops
+    ]
+    if not cases:
+        raise click.UsageError("none of the curves has such an operation")
     settings = BatchSettings(
         threads=threads or manymod.get_threads(),
         batch=batch,
         seconds=min(seconds, 0.02) if quick else seconds,
         repetitions=3 if quick else 5,
     )
-    try:
-        cases = [
-            EccCase(op, curve, intel)
-            for curve in chosen
-            for op in operations_of(curve)
-            if not ops or op in ops
-        ]
-        if not cases:
-            raise click.UsageError("none of the curves has such an operation")
+    of_sums = replace(settings, batch=terms)
+    with failures_told("bench ecc"):
         report = {**environment(settings, INCLUDED), "bench": "ecc", "limit": LIMIT_TEXT}
-        report["results"] = []
         if intel is not None:
             report["versions"]["crypto_mb"] = version(intel)
-        with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
-            for case in bar.track(cases, description="measuring"):
-                of_case = replace(settings, batch=terms) if case.op == "sum" else settings
-                report["results"].append(measure(case, of_case))
-    except ImportError as error:
-        raise click.ClickException(str(missing_extra("bench ecc", "bench"))) from error
-    except (ArithmeticError, manymod.ManymodError) as error:
-        raise click.ClickException(str(error)) from error
+        report["results"] = measured(
+            cases, lambda case: measure(case, of_sums if case.op == "sum" else settings)
+        )
     if write_report(report, output, as_json):
         _print(report, output_console())

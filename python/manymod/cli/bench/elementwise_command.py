@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import replace
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,9 @@ import manymod
 from manymod.cli.bench.elementwise import OPERATIONS, SMALL_ITEMS, Case, Settings, measure
 from manymod.cli.bench.elementwise_lists import measure_lists
 from manymod.cli.bench.report import (
+    failures_told,
     machine,
+    measured,
     number,
     versions,
     widths_option,
@@ -24,13 +28,20 @@ from manymod.cli.bench.report import (
     write_report,
 )
 from manymod.cli.options import device_option, operations_option, threads_option
-from manymod.cli.progress import make_bar, output_console
+from manymod.cli.progress import output_console
 
 __all__ = ["bench_elementwise"]
 
 BITS = (256, 512, 1024, 2048)
 LIST_ITEMS = 100_000
 QUICK_BITS = (256,)
+
+
+@dataclass(frozen=True)
+class _Measurement:
+    case: Case
+    #: Whether lists are measured beside loops of gmpy2, instead of arrays.
+    lists: bool = False
 
 
 def _table(report: dict[str, Any]) -> Table:
@@ -55,6 +66,33 @@ def _places() -> list[bool]:
     """Whether arrays are in GPU memory: in the host's, and in that of a GPU if there is one that works."""
     gpus = [device for device in manymod.devices() if device.backend == "cuda" and not device.obstacle]
     return [False, True] if gpus else [False]
+
+
+def _cases(widths: Sequence[int], ops: Sequence[str], *, secret: bool, lists: bool) -> list[_Measurement]:
+    cases = []
+    for width, op, shared in itertools.product(widths, ops, (True, False)):
+        cases += [_Measurement(Case(op, width, shared, resident)) for resident in _places()]
+        if secret:
+            cases.append(_Measurement(Case(op, width, shared, False, True)))
+        if lists:
+            cases.append(_Measurement(Case(op, width, shared, False), lists=True))
+    return cases
+
+
+def _head(settings: Settings) -> dict[str, Any]:
+    """The head of a report: machine, versions, and how rates are measured."""
+    return {
+        **machine(),
+        "bench": "elementwise",
+        "versions": versions(),
+        "items": settings.items,
+        "device": settings.device,
+        "threads": settings.threads or manymod.get_threads(),
+        "method": "medians of five calls at least, after one to warm up, by the wall clock; operands below "
+        "odd moduli of full length; bytes of operands, own moduli and results; the first and the last items "
+        "of a call are compared with Python's; lists: medians of three turns at least of a call and a loop "
+        "of gmpy2, whose results are compared",
+    }
 
 
 def _print(report: dict[str, Any], console: Console) -> None:
@@ -94,36 +132,12 @@ def bench_elementwise(
         raise click.ClickException("--lists needs gmpy2")
     settings = Settings(device=device, items=items, seconds=0.02 if quick else 0.2, threads=threads)
     of_lists = replace(settings, items=min(items, LIST_ITEMS))
-    kinds = [
-        (op, width, shared)
-        for width in bits or (QUICK_BITS if quick else BITS)
-        for op in ops or OPERATIONS
-        for shared in (True, False)
-    ]
-    cases: list[tuple[Case, bool]] = []
-    for op, width, shared in kinds:
-        cases += [(Case(op, width, shared, resident), False) for resident in _places()]
-        cases += [(Case(op, width, shared, False, True), False)] * secret
-        cases += [(Case(op, width, shared, False), True)] * lists
-    report: dict[str, Any] = {
-        **machine(),
-        "bench": "elementwise",
-        "versions": versions(),
-        "items": items,
-        "device": device,
-        "threads": threads or manymod.get_threads(),
-        "method": "medians of five calls at least, after one to warm up, by the wall clock; operands below "
-        "odd moduli of full length; bytes of operands, own moduli and results; the first and the last items "
-        "of a call are compared with Python's; lists: medians of three turns at least of a call and a loop "
-        "of gmpy2, whose results are compared",
-        "results": [],
-    }
-    try:
-        with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
-            for case, listed in bar.track(cases, description="measuring"):
-                row = measure_lists(case, of_lists) if listed else measure(case, settings)
-                report["results"].append(row)
-    except (ArithmeticError, manymod.ManymodError) as error:
-        raise click.ClickException(str(error)) from error
+    widths = bits or (QUICK_BITS if quick else BITS)
+    cases = _cases(widths, ops or list(OPERATIONS), secret=secret, lists=lists)
+    report = _head(settings)
+    with failures_told():
+        report["results"] = measured(
+            cases, lambda one: measure_lists(one.case, of_lists) if one.lists else measure(one.case, settings)
+        )
     if write_report(report, output, as_json):
         _print(report, output_console())

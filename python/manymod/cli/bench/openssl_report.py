@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
@@ -52,7 +52,22 @@ def rates_table(report: Mapping[str, Any], columns: Mapping[str, str]) -> Table:
     table = Table(title="items a second", title_justify="left")
     for heading in columns:
         table.add_column(heading)
-    threads = report["threads"]
+    results = report["results"]
+    rates, latencies = _rate_headings(results, report["threads"]), _latency_headings(results)
+    limited = any("percent_of_limit" in row for row in results)
+    for heading in (*rates.values(), *(["of limit"] if limited else []), *latencies.values()):
+        table.add_column(heading, justify="right")
+    for row in results:
+        cells = [_rate(row, name) for name in rates]
+        if limited:
+            cells.append(f"{row['percent_of_limit']:.0f} %" if "percent_of_limit" in row else "")
+        cells += [_latency(row, name) for name in latencies]
+        table.add_row(*(str(row[member]) for member in columns.values()), *cells)
+    return table
+
+
+def _rate_headings(results: Sequence[Mapping[str, Any]], threads: int) -> dict[str, str]:
+    """Headings of the rates and ratios that some result has."""
     headings = {
         "manymod": "manymod, 1 thread",
         "openssl": "OpenSSL, 1 thread",
@@ -67,25 +82,19 @@ def rates_table(report: Mapping[str, Any], columns: Mapping[str, str]) -> Table:
         "manymod_bare": "manymod, as crypto_mb",
         "bare_vs_crypto_mb": "ratio",
     }
-    measured = {name for row in report["results"] for name in (*row["rates"], *row["ratios"])}
-    rates = {name: heading for name, heading in headings.items() if name in measured}
-    limited = any("percent_of_limit" in row for row in report["results"])
-    latencies = {
-        name: heading
-        for name, heading in _LATENCIES.items()
-        if any(name in row["latency_us"] for row in report["results"])
-    }
-    for heading in (*rates.values(), *(["of limit"] if limited else []), *latencies.values()):
-        table.add_column(heading, justify="right")
-    for row in report["results"]:
-        cells = [
-            f"{row['ratios'][name]:.2f}x" if name in row["ratios"] else number(row["rates"].get(name))
-            for name in rates
-        ]
-        if limited:
-            cells.append(f"{row['percent_of_limit']:.0f} %" if "percent_of_limit" in row else "")
-        times = [
-            f"{row['latency_us'][name]:,.0f} us" if name in row["latency_us"] else "" for name in latencies
-        ]
-        table.add_row(*(str(row[member]) for member in columns.values()), *cells, *times)
-    return table
+    measured = {name for row in results for name in (*row["rates"], *row["ratios"])}
+    return {name: heading for name, heading in headings.items() if name in measured}
+
+
+def _latency_headings(results: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Headings of the latencies that some result has."""
+    measured = {name for row in results for name in row["latency_us"]}
+    return {name: heading for name, heading in _LATENCIES.items() if name in measured}
+
+
+def _rate(row: Mapping[str, Any], name: str) -> str:
+    return f"{row['ratios'][name]:.2f}x" if name in row["ratios"] else number(row["rates"].get(name))
+
+
+def _latency(row: Mapping[str, Any], name: str) -> str:
+    return f"{row['latency_us'][name]:,.0f} us" if name in row["latency_us"] else ""

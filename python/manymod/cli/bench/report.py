@@ -9,19 +9,25 @@ import json
 import os
 import platform
 import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
+from rich.console import Console
 
 import manymod
 from manymod import _core
+from manymod._extras import missing_extra
 from manymod.cli.options import Option, output_option
 from manymod.cli.outputs import check_output, write_output
+from manymod.cli.progress import make_bar
 
 __all__ = [
     "commit",
+    "failures_told",
     "machine",
+    "measured",
     "number",
     "utc_now",
     "versions",
@@ -29,6 +35,9 @@ __all__ = [
     "with_report_options",
     "write_report",
 ]
+
+Case = TypeVar("Case")
+Row = TypeVar("Row")
 
 
 def _writable(_context: click.Context, _parameter: click.Parameter, output: Path | None) -> Path | None:
@@ -111,6 +120,28 @@ def machine() -> dict[str, Any]:
         "cpu_features": cpu.features,
         "cpus": cpu.units,
     }
+
+
+@contextlib.contextmanager
+def failures_told(peers_of: str | None = None) -> Iterator[None]:
+    """Let a wrong result, or a failure of the library, end the command with a message.
+
+    `peers_of` is a command that needs the packages of the extra `bench`: that one is missing is told, too.
+    """
+    try:
+        yield
+    except ImportError as error:
+        if peers_of is None:
+            raise
+        raise click.ClickException(str(missing_extra(peers_of, "bench"))) from error
+    except (ArithmeticError, manymod.ManymodError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def measured(cases: Sequence[Case], measure: Callable[[Case], Row]) -> list[Row]:
+    """What `measure` returns of each case, while a bar on standard error shows how many are done."""
+    with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
+        return [measure(case) for case in bar.track(cases, description="measuring")]
 
 
 def number(value: float | None) -> str:

@@ -12,15 +12,21 @@ from rich.table import Table
 
 import manymod
 from manymod import _core
-from manymod._extras import missing_extra
 from manymod.cli.bench.contenders import BatchSettings
 from manymod.cli.bench.openssl_report import environment, rates_table
-from manymod.cli.bench.report import number, widths_option, with_report_options, write_report
+from manymod.cli.bench.report import (
+    failures_told,
+    measured,
+    number,
+    widths_option,
+    with_report_options,
+    write_report,
+)
 from manymod.cli.bench.rsa import INCLUDED, RsaCase, measure, signing_key
 from manymod.cli.bench.rsa_signer import DEADLINE, measure_signer
 from manymod.cli.bench.rsa_timing import NOTHING_SEEN, measure_timing
 from manymod.cli.options import operations_option, threads_option
-from manymod.cli.progress import make_bar, output_console
+from manymod.cli.progress import output_console
 
 __all__ = ["bench_rsa"]
 
@@ -129,12 +135,9 @@ def bench_rsa(
     )
     counts = sorted({1, settings.threads})
     cases = [RsaCase(op, size, PADDINGS[op]) for size in chosen for op in ops or PADDINGS]
-    try:
+    with failures_told("bench rsa"):
         report = environment(settings, INCLUDED)
-        report["results"] = []
-        with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
-            for case in bar.track(cases, description="measuring"):
-                report["results"].append(measure(case, settings))
+        report["results"] = measured(cases, lambda case: measure(case, settings))
         if signer:
             report["signer"] = [_loaded(size, count, settings) for size in chosen for count in counts]
         if timing:
@@ -142,9 +145,5 @@ def bench_rsa(
             report["timing"] = [
                 row for size in chosen for row in measure_timing(signing_key(size), _TIMING_BATCHES, samples)
             ]
-    except ImportError as error:
-        raise click.ClickException(str(missing_extra("bench rsa", "bench"))) from error
-    except (ArithmeticError, manymod.ManymodError) as error:
-        raise click.ClickException(str(error)) from error
     if write_report(report, output, as_json):
         _print(report, output_console())

@@ -65,71 +65,63 @@ _COLUMNS = {
     "secret": "private keys",
     "public": "public keys",
 }
-_SIGNATURES = click.Choice(["raw", "der", "recoverable"])
-_POINTS = click.Choice(["uncompressed", "compressed", "x"])
 _HASH = click.Choice(list(CURVE_HASHES))
 
-
-def _scheme_options(operation: str) -> list[Option]:
-    """Options of how to compute, by the names of the keywords of `Curve`."""
-    hashes = click.option(
-        "--hash",
-        "algorithm",
-        type=_HASH,
-        help="Hash of the secrets, else they are bare."
-        if operation == "exchange"
-        else "Hash of the messages, else the usual one of the curve.",
-    )
-    points = click.option(
-        "--form",
-        type=_POINTS,
-        default="uncompressed",
-        show_default=True,
-        help="Encoding of the public keys that are written.",
-    )
-    if operation == "exchange":
-        return [hashes]
-    if operation == "public":
-        return [points]
-    low_s = click.option(
-        "--low-s/--any-s", default=None, help="Whether s is at most n / 2. [default: on secp256k1]"
-    )
-    prehashed = click.option("--prehashed", is_flag=True, help="Messages are digests by --hash.")
-    if operation == "recover":
-        return [hashes, prehashed, low_s, points]
-    options = [
-        click.option(
-            "--scheme",
-            type=click.Choice(["ecdsa", "eddsa", "bip340", "sm2"]),
-            help="Signature scheme, else the usual one of the curve.",
-        ),
-        hashes,
-        prehashed,
-        click.option(
-            "--context", callback=text_callback, help="Context of EdDSA, or signer's id of SM2, as text."
-        ),
-        click.option(
-            "--form",
-            type=_SIGNATURES,
-            default="raw",
-            show_default=True,
-            help="Encoding of signatures: r || s, DER, or r || s || v.",
-        ),
-        low_s,
-    ]
-    if operation == "sign":
-        nonces = click.Choice(["deterministic", "hedged"])
-        return [
-            *options,
-            click.option(
-                "--nonces", type=nonces, default="deterministic", show_default=True, help="Of ECDSA."
-            ),
-        ]
-    policies = click.Choice(["rfc8032", "strict", "zip215"])
-    return [
-        *options,
-        click.option("--policy", type=policies, default="rfc8032", show_default=True, help="Of EdDSA."),
-    ]
+#: Options of how to compute, by the names of the keywords of `Curve`.
+_HASH_OF_MESSAGES = click.option(
+    "--hash", "algorithm", type=_HASH, help="Hash of the messages, else the usual one of the curve."
+)
+_HASH_OF_SECRETS = click.option(
+    "--hash", "algorithm", type=_HASH, help="Hash of the secrets, else they are bare."
+)
+_PREHASHED = click.option("--prehashed", is_flag=True, help="Messages are digests by --hash.")
+_LOW_S = click.option(
+    "--low-s/--any-s", default=None, help="Whether s is at most n / 2. [default: on secp256k1]"
+)
+_POINT_FORM = click.option(
+    "--form",
+    type=click.Choice(["uncompressed", "compressed", "x"]),
+    default="uncompressed",
+    show_default=True,
+    help="Encoding of the public keys that are written.",
+)
+_SIGNATURE_FORM = click.option(
+    "--form",
+    type=click.Choice(["raw", "der", "recoverable"]),
+    default="raw",
+    show_default=True,
+    help="Encoding of signatures: r || s, DER, or r || s || v.",
+)
+_SCHEME = click.option(
+    "--scheme",
+    type=click.Choice(["ecdsa", "eddsa", "bip340", "sm2"]),
+    help="Signature scheme, else the usual one of the curve.",
+)
+_CONTEXT = click.option(
+    "--context", callback=text_callback, help="Context of EdDSA, or signer's id of SM2, as text."
+)
+_NONCES = click.option(
+    "--nonces",
+    type=click.Choice(["deterministic", "hedged"]),
+    default="deterministic",
+    show_default=True,
+    help="Of ECDSA.",
+)
+_POLICY = click.option(
+    "--policy",
+    type=click.Choice(["rfc8032", "strict", "zip215"]),
+    default="rfc8032",
+    show_default=True,
+    help="Of EdDSA.",
+)
+_SIGNATURE_OPTIONS = [_SCHEME, _HASH_OF_MESSAGES, _PREHASHED, _CONTEXT, _SIGNATURE_FORM, _LOW_S]
+_SCHEME_OPTIONS: dict[str, list[Option]] = {
+    "sign": [*_SIGNATURE_OPTIONS, _NONCES],
+    "verify": [*_SIGNATURE_OPTIONS, _POLICY],
+    "exchange": [_HASH_OF_SECRETS],
+    "public": [_POINT_FORM],
+    "recover": [_HASH_OF_MESSAGES, _PREHASHED, _LOW_S, _POINT_FORM],
+}
 
 
 def _column_options(operation: str) -> list[Option]:
@@ -168,7 +160,7 @@ def _options(operation: str) -> list[Option]:
             help="Curve of the keys of rows, such as P-256, secp256k1, Ed25519.",
         ),
         *_column_options(operation),
-        *_scheme_options(operation),
+        *_SCHEME_OPTIONS[operation],
         result_column_option(operation),
         STATUS_COLUMN,
     ]
