@@ -207,7 +207,7 @@ def on_host(item: Operand) -> Operand:
     if not isinstance(item, DeviceRows):
         return item
     copied = LimbRows(item.name, item.host_limbs(), None, Kind.LIMBS)
-    copied.count = item.count
+    copied.count, copied.copies = item.count, True
     return copied
 
 

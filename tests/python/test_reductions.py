@@ -17,7 +17,9 @@ from tests.python.integers import ints_of_bytes, ints_of_limbs, limbs_of, mixed
 
 import manymod
 from manymod import IntArray, Status, dotmod, fmamod, prodmod, summod
+from manymod._device import DeviceRows
 from manymod._limbs import canonical_limbs
+from manymod._operand_kinds import Kind
 
 MODULI = (2**127 - 1, -(10**40), 1, -1, 9, 64, 2**64, 2**521 - 1, 2**600 + 2)
 
@@ -190,6 +192,33 @@ def test_copies_of_secret_moduli_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(copies) > 3
     monkeypatch.setattr("manymod._operand_kinds.canonical_limbs", watched_rows)
     assert summod(rows, np.array([[77777]], ">u8"), secret=True) == wanted
+    assert not any(limbs.any() for limbs in copies)
+
+
+def test_host_copies_of_secrets_in_gpu_memory_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies: list[Any] = []
+
+    class Stored:
+        """Three terms in the memory of a GPU that is not there."""
+
+        shape, width, device_index = (3, 1), 1, 0
+
+        def __len__(self) -> int:
+            return 3
+
+        def to_host(self, limbs: Any) -> None:
+            limbs[:, 0] = 77777, 2, 3
+            copies.append(limbs)
+
+    def rows(name: str, value: Any, **_: Any) -> DeviceRows:
+        return DeviceRows(name, value, Kind.DEVICE_LIMBS)
+
+    monkeypatch.setattr("manymod._terms.is_on_device", lambda value: isinstance(value, Stored))
+    monkeypatch.setattr("manymod._terms.device_operand", rows)
+    stored: Any = Stored()
+    assert prodmod(stored, 1009, secret=True) == 77777 * 6 % 1009
+    assert dotmod(stored, [1, 2, 3], 1009, secret=True) == (77777 + 4 + 9) % 1009
+    assert len(copies) == 2
     assert not any(limbs.any() for limbs in copies)
 
 
