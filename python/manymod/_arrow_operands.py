@@ -153,10 +153,6 @@ class _ArrowNulls(Operand):
 
 
 def _decimals(name: str, array: Any) -> LimbRows:
-    import pyarrow as pa  # noqa: PLC0415
-
-    if array.type.bit_width < 128:
-        array = array.cast(pa.decimal128(38, 0))
     count, width = len(array), array.type.bit_width // 64
     data = array.buffers()[1]
     words = np.zeros((count, width), np.uint64)
@@ -168,9 +164,22 @@ def _decimals(name: str, array: Any) -> LimbRows:
     if null is not None:
         limbs[null], signs[null] = 0, 0
     narrow = np.ascontiguousarray(limbs[:, : limbs_for(widest_bits(limbs))])
+    if not np.may_share_memory(narrow, limbs):
+        limbs.fill(0)  # whether they are secret is not known here
     result = LimbRows(name, narrow, signs if signs.any() else None, Kind.ARROW_DECIMALS)
     result.copies = True
     return result
+
+
+def _widened(array: Any) -> Any:
+    """Booleans as integers, short decimals as those of 128 bits; any other array itself."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if pa.types.is_boolean(array.type):
+        return array.cast(pa.uint8())
+    if pa.types.is_decimal(array.type) and array.type.scale == 0 and array.type.bit_width < 128:
+        return array.cast(pa.decimal128(38, 0))
+    return array
 
 
 def _why_not(dtype: Any) -> str:
@@ -192,13 +201,16 @@ def arrow_operand(name: str, column: Any) -> Operand:
     """
     import pyarrow as pa  # noqa: PLC0415
 
-    array, chunk_lengths, copied = _arrow.plain(column)
-    dtype, types = array.type, pa.types
+    given, chunk_lengths, copied = _arrow.plain(column)
+    array = _widened(given)
+    if array is not given:
+        if copied:
+            _arrow.wipe(given)
+        copied = True
+    dtype, types = given.type, pa.types
     result: Operand
-    if types.is_integer(dtype):
+    if types.is_integer(dtype) or types.is_boolean(dtype):
         result = Integers(name, _arrow.numeric_values(array), Kind.ARROW_INTEGERS)
-    elif types.is_boolean(dtype):
-        result = Integers(name, _arrow.numeric_values(array.cast(pa.uint8())), Kind.ARROW_INTEGERS)
     elif types.is_fixed_size_binary(dtype):
         result = Binary(name, _arrow.binary_rows(array), Kind.ARROW_BYTES)
     elif types.is_binary(dtype) or types.is_large_binary(dtype):

@@ -13,7 +13,7 @@ import pytest
 from tests.python.rsa_support import private_key
 
 import manymod
-from manymod import DeviceError, _arrow, ecc
+from manymod import DeviceError, _arrow, _arrow_operands, ecc
 
 NUMBERS = [77777, 5, 77777, 3]
 INTEGERS = pa.array(NUMBERS, pa.uint64())
@@ -80,6 +80,42 @@ def test_operands(kind: str, encoding: str, copies: list[pa.Array]) -> None:
     with pytest.raises(DeviceError, match="cuda:99"):
         manymod.to_device(column, "cuda:99")
     check_zeroed(copies)
+    assert column.to_pylist() == before
+
+
+@pytest.mark.parametrize("kind", ["booleans", "decimals", "short decimals"])
+def test_conversions_on_the_way(kind: str, copies: list[pa.Array], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Booleans and short decimals are read as wider types, and decimals as limbs, of which few are kept."""
+    if kind == "booleans":
+        numbers, column = [1, 0, 1], pa.array([True, False, True])
+    elif kind == "decimals":
+        numbers, column = NUMBERS, TYPES["decimals"]
+    elif hasattr(pa, "decimal64"):  # since pyarrow 19
+        numbers, column = NUMBERS, TYPES["decimals"].cast(pa.decimal64(10, 0))
+    else:
+        pytest.skip("this pyarrow has no short decimals")
+    limbs: list[Any] = []
+    widened, to_limbs = _arrow_operands._widened, manymod._core.words_to_limbs
+
+    def watched_widened(array: Any) -> Any:
+        result = widened(array)
+        if result is not array:
+            copies.append(result)
+        return result
+
+    def watched_to_limbs(words: Any, made: Any, signs: Any) -> None:
+        to_limbs(words, made, signs)
+        limbs.append(made)
+
+    monkeypatch.setattr(_arrow_operands, "_widened", watched_widened)
+    monkeypatch.setattr(manymod._core, "words_to_limbs", watched_to_limbs)
+    before = column.to_pylist()
+    for given in (column, pa.chunked_array([column[:1], column[1:]])):
+        expected = [pow(2, number, 1009) for number in numbers]
+        assert manymod.powmod([2] * len(numbers), given, 1009, secret=True) == expected
+    check_zeroed(copies)
+    assert len(limbs) == (0 if kind == "booleans" else 2)
+    assert not any(made.any() for made in limbs)
     assert column.to_pylist() == before
 
 
