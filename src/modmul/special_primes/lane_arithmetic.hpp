@@ -85,8 +85,9 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   static constexpr unsigned radix_bits() { return C::kRadixBits; }
   /// The digits of 1.
   static constexpr typename C::Digits kOne = C::power_of_two(C::kRadixBits);
+  static constexpr typename C::Digits kTwiceP = C::multiple(2);
   /// Digit i of 2 p.
-  static constexpr Limb bound(std::size_t i) { return C::multiple(2)[i]; }
+  static constexpr Limb bound(std::size_t i) { return kTwiceP[i]; }
 
   static MANYMOD_INLINE void set_zero(auto& r) { set_constant(r, typename C::Digits{}); }
   static MANYMOD_INLINE void set_one(auto& r) { set_constant(r, kOne); }
