@@ -35,8 +35,8 @@ endif()
 # Helpers, not under test themselves, in which the tests spend most of their time. Without the address sanitizer the
 # first one uses vectors; its callers check what it reads.
 set_source_files_properties(
-  tests/cpp/support/byte_product.cpp tests/cpp/support/fiber_switch.cpp tests/cpp/support/lockstep.cpp
-  tests/cpp/support/naive.cpp
+  tests/cpp/support/byte_product.cpp tests/cpp/support/fiber_switch.cpp tests/cpp/support/lane_values.cpp
+  tests/cpp/support/lockstep.cpp tests/cpp/support/naive.cpp
   PROPERTIES COMPILE_OPTIONS "-O3;-fno-sanitize=undefined" SKIP_PRECOMPILE_HEADERS ON)
 set_property(SOURCE tests/cpp/support/byte_product.cpp APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=address)
 # This file returns to other stacks than it was called on, which shadow stacks would not allow.
