@@ -70,7 +70,8 @@ bool same(const SyncPoint& a, const SyncPoint& b) {
 }  // namespace
 
 /// The contexts of the lanes and, after them, of the caller of Lockstep::run. AddressSanitizer must be
-/// notified of each switch.
+/// notified of each switch. What it allocates for the local variables of a fiber (its fake stack) takes
+/// longer to set up than most bodies run, so that the next fiber of the lane goes on with it.
 struct Lockstep::Fibers {
   struct Fiber {
     FiberContext context;
@@ -87,6 +88,12 @@ struct Lockstep::Fibers {
   Lockstep* lockstep = nullptr;
   const std::function<void(Lockstep&, unsigned)>* body = nullptr;
   std::exception_ptr failure;
+  bool keeps_fake_stacks = true;
+
+  Fibers() = default;
+  Fibers(const Fibers&) = delete;
+  Fibers& operator=(const Fibers&) = delete;
+  ~Fibers() { discard_fake_stacks(); }
 
   static Fibers& of_this_thread() {
     static thread_local Fibers fibers;
@@ -102,9 +109,15 @@ struct Lockstep::Fibers {
   void notify_arrival(unsigned in, const void** bottom, std::size_t* size);
   /// The next lane that has not ended, in cyclic order; kCaller if all have.
   [[nodiscard]] unsigned next(unsigned lane) const;
-  /// The body of a fiber.
+  /// The body of a fiber. It does not return, and has no local variables that AddressSanitizer would
+  /// allocate.
   void run_lane(unsigned lane);
+  /// Calls the body of a lane, and keeps what it throws.
+  [[gnu::noinline]] void call_body(unsigned lane);
   static void entry(unsigned lane);
+  /// Runs all lanes from the first to the end of the last.
+  void run_all();
+  void discard_fake_stacks();
 };
 
 void Lockstep::Fibers::entry(unsigned lane) { of_this_thread().run_lane(lane); }
@@ -112,7 +125,7 @@ void Lockstep::Fibers::entry(unsigned lane) { of_this_thread().run_lane(lane); }
 void Lockstep::Fibers::start(unsigned lane) {
   while (stacks.size() <= lane) stacks.push_back(std::make_unique<Stack>());
   Fiber& f = fiber[lane];
-  f = Fiber{};
+  f.context = FiberContext{};
   f.bottom = stacks[lane]->bottom();
   f.size = Stack::kSize;
   f.ended = false;
@@ -125,7 +138,8 @@ void Lockstep::Fibers::start(unsigned lane) {
 
 void Lockstep::Fibers::switch_to(unsigned from, unsigned to) {
 #if defined(MM_ADDRESS_SANITIZER)
-  void** const keep = from != kCaller && fiber[from].ended ? nullptr : &fiber[from].fake_stack;
+  const bool discard = from != kCaller && fiber[from].ended && !keeps_fake_stacks;
+  void** const keep = discard ? nullptr : &fiber[from].fake_stack;
   __sanitizer_start_switch_fiber(keep, fiber[to].bottom, fiber[to].size);
 #endif
   FiberContext::switch_between(fiber[from].context, fiber[to].context);
@@ -155,14 +169,34 @@ void Lockstep::Fibers::run_lane(unsigned lane) {
   } else {
     notify_arrival(lane, nullptr, nullptr);
   }
+  call_body(lane);
+  fiber[lane].ended = true;
+  switch_to(lane, next(lane));
+}
+
+void Lockstep::Fibers::call_body(unsigned lane) {
   try {
     if (!failure) (*body)(*lockstep, lane);
   } catch (const Abandoned&) {  // NOLINT(bugprone-empty-catch): the failure is another lane's, and kept
   } catch (...) {
     if (!failure) failure = std::current_exception();
   }
-  fiber[lane].ended = true;
-  switch_to(lane, next(lane));
+}
+
+void Lockstep::Fibers::run_all() {
+  for (unsigned lane = 0; lane < lanes; ++lane) start(lane);
+  switch_to(kCaller, 0);
+}
+
+/// Each is discarded when a fiber that has it ends. After a failure fibers call no body.
+void Lockstep::Fibers::discard_fake_stacks() {
+#if defined(MM_ADDRESS_SANITIZER)
+  if (stacks.empty()) return;
+  lanes = static_cast<unsigned>(stacks.size());
+  failure = std::make_exception_ptr(Abandoned());
+  keeps_fake_stacks = false;
+  run_all();
+#endif
 }
 
 void Lockstep::run(unsigned lanes, const std::function<void(Lockstep&, unsigned)>& body) {
@@ -173,8 +207,7 @@ void Lockstep::run(unsigned lanes, const std::function<void(Lockstep&, unsigned)
   fibers.lockstep = &lockstep;
   fibers.body = &body;
   fibers.failure = nullptr;
-  for (unsigned lane = 0; lane < lanes; ++lane) fibers.start(lane);
-  fibers.switch_to(Fibers::kCaller, 0);
+  fibers.run_all();
   fibers.body = nullptr;
   if (fibers.failure) std::rethrow_exception(std::exchange(fibers.failure, nullptr));
 }
