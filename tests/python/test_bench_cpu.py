@@ -248,6 +248,7 @@ def test_operands_repeat_in_long_batches() -> None:
 
 def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(command, "Settings", lambda **words: Settings(**{**words, "seconds": 0.0005}))
     file = tmp_path / "cpu.json"
     finished = run("bench", "cpu", "--quick", "--bits", "64", "--threads", 2, "--output", file)
     assert finished.code == 0, finished.err

@@ -209,4 +209,5 @@ def test_primes_of_very_different_sizes() -> None:
     key = rsa.PrivateKey.from_numbers(**numbers_of(*primes), primes=primes)
     signature = key.sign(b"a", "pkcs1v15", "sha256")
     assert key.public_key().verify(signature, b"a", "pkcs1v15", "sha256")
-    assert rsa.PrivateKey.from_numbers(**numbers_of(*primes[1:])).prime_count == 2
+    # libcrypto checks whether what was recovered is prime, which takes it 13 s for 8192 bits.
+    assert rsa.PrivateKey.from_numbers(**numbers_of(*primes_of(512, 1536))).prime_count == 2

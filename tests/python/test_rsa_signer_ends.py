@@ -238,25 +238,25 @@ def test_a_gpu_lost_midway(expected: list[bytes]) -> None:
     """On device auto nobody notices; on device cuda those who come too late are told."""
     fake_gpu.needed()
     numbers = peer_key(BITS).private_numbers()
-    given = {"n": numbers.public_numbers.n, "d": numbers.d, "requests": 200, "concurrent": 1}
+    given = {"n": numbers.public_numbers.n, "d": numbers.d, "requests": 80, "concurrent": 1}
     gpu = {"multiprocessors": 1, "threads_per_multiprocessor": 128}
     whole = fake_gpu.run(ON_GPU, {**given, "device": "cuda", "lost_at": None}, **gpu)
-    assert whole["counts"] == [200, 200, 0]
+    assert whole["counts"] == [80, 80, 0]
     for device in ("auto", "cuda"):
-        cut = fake_gpu.run(ON_GPU, {**given, "device": device, "lost_at": 100}, **gpu)
+        cut = fake_gpu.run(ON_GPU, {**given, "device": device, "lost_at": 40}, **gpu)
         answers = {number: answer for number, answer, times in cut["answers"] if times == 1}
-        assert sorted(answers) == list(range(200))
-        assert len(cut["answers"]) == 200
+        assert sorted(answers) == list(range(80))
+        assert len(cut["answers"]) == 80
         signed = [number for number, answer in answers.items() if answer == expected[number].hex()]
         lost = [number for number, answer in answers.items() if answer == "DeviceError"]
-        assert len(signed) + len(lost) == 200
-        assert cut["counts"] == [200, len(signed), len(lost)]
+        assert len(signed) + len(lost) == 80
+        assert cut["counts"] == [80, len(signed), len(lost)]
         assert bool(lost) == (device == "cuda")
         assert cut["fresh"]
         assert signed
-    for lost_at in (50, 100):
+    for lost_at in (20, 40):
         cut = fake_gpu.run(ON_GPU, {**given, "device": "auto", "concurrent": 8, "lost_at": lost_at}, **gpu)
-        assert sorted(cut["answers"]) == [[number, expected[number].hex(), 1] for number in range(200)]
+        assert sorted(cut["answers"]) == [[number, expected[number].hex(), 1] for number in range(80)]
 
 
 @pytest.mark.parametrize("drain", [True, False])

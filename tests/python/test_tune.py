@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -24,6 +25,17 @@ from manymod.cli.tune.file import Base, base_of, complete_rows, file_text, write
 HEADER = "manymod-tuning\t1\tSome CPU\ttoday\n"
 ROW = "powmod\tpublic\t1\t16384\t{}\tscalar64.generic\tmeasured\n"
 pytestmark = pytest.mark.usefixtures("own_rows")
+
+
+@pytest.fixture
+def brief_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All cases are measured, each of them too briefly to tell which variant is fastest."""
+    settings_of = tune_command._settings
+    monkeypatch.setattr(
+        tune_command, "_settings", lambda quick: dataclasses.replace(settings_of(quick), seconds=1e-5)
+    )
+    # A busy machine leaves no case out.
+    monkeypatch.setattr(tune_command, "QUICK_LIMIT", float("inf"))
 
 
 def write(path: Path, rows: str) -> Path:
@@ -283,9 +295,9 @@ def test_a_file_keeps_its_rows_for_what_is_not_measured(tmp_path: Path) -> None:
     assert gpu == [*before, *other]
 
 
+@pytest.mark.usefixtures("brief_samples")
 def test_a_second_run_keeps_what_the_first_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr(tune_command, "QUICK_LIMIT", float("inf"))
     file = tmp_path / "my.tuning"
     for op, bits in (("sqrmod", "64"), ("mulmod", "64,512"), ("mulmod", "512")):
         finished = run("tune", "--quick", "--op", op, "--bits", bits, "-o", file)
@@ -351,9 +363,9 @@ def test_what_cannot_be_written_is_refused_before_measuring(
     assert (finished.code, "nosuch is not a directory" in finished.err) == (2, True)
 
 
+@pytest.mark.usefixtures("brief_samples")
 def test_tune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr(tune_command, "QUICK_LIMIT", float("inf"))  # a busy machine leaves no case out
     file = tmp_path / "my.tuning"
     shipped = manymod.tuning().rows
     ops = "powmod,sqrmod,fixed_base_powmod"
@@ -378,6 +390,7 @@ def test_tune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("info", "--tuning").out.count("powmod") >= len(own)
 
 
+@pytest.mark.usefixtures("brief_samples")
 def test_tune_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     finished = run("tune", "--check", "--quick", "--op", "powmod,fixed_base_powmod", "--bits", "64")
