@@ -36,7 +36,7 @@ endif()
 # first one uses vectors; its callers check what it reads.
 set_source_files_properties(
   tests/cpp/support/byte_product.cpp tests/cpp/support/fiber_switch.cpp tests/cpp/support/lane_values.cpp
-  tests/cpp/support/lockstep.cpp tests/cpp/support/naive.cpp
+  tests/cpp/support/lockstep.cpp tests/cpp/support/naive.cpp tests/cpp/ecc/plain_group.cpp
   PROPERTIES COMPILE_OPTIONS "-O3;-fno-sanitize=undefined" SKIP_PRECOMPILE_HEADERS ON)
 set_property(SOURCE tests/cpp/support/byte_product.cpp APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=address)
 # This file returns to other stacks than it was called on, which shadow stacks would not allow.
@@ -108,7 +108,7 @@ if(test_sources)
   set(manymod_arithmetic_tests "")
   if(MANYMOD_SANITIZE)
     set(manymod_arithmetic_tests ${test_sources})
-    list(FILTER manymod_arithmetic_tests INCLUDE REGEX "^tests/cpp/(mod[a-z]+/|lanes/|repr/|gpu/(kernels|program)/|api/batch_sizes_)")
+    list(FILTER manymod_arithmetic_tests INCLUDE REGEX "^tests/cpp/(mod[a-z]+/|lanes/|repr/|ecc/engine|gpu/(kernels|program)/|api/batch_sizes_)")
     list(REMOVE_ITEM test_sources ${manymod_arithmetic_tests})
   endif()
   set(manymod_arithmetic_test_options -O1)
