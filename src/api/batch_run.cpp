@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/batch_run.hpp"
 
-#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "abi/last_error.hpp"
+#include "core/all_zero.hpp"
 #include "engine/store.hpp"
 
 namespace manymod {
@@ -26,10 +27,9 @@ void zero_on_device(const Job& job, const BucketedBatch& batch, const ZeroItems&
   if (!without_result.empty()) zero(without_result);
 }
 
-// Compilers vectorise this count, but not the search for failed items.
 bool all_ok(const Job& job) {
-  const auto good = std::count(job.status, job.status + job.result.count, ItemStatus::ok);
-  return static_cast<std::size_t>(good) == job.result.count;
+  static_assert(ItemStatus::ok == ItemStatus{0});
+  return all_zero(std::span<const ItemStatus>(job.status, job.result.count));
 }
 
 FailedItems zero_failed_items(const Job& job) {

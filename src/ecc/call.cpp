@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "abi/last_error.hpp"
+#include "core/all_zero.hpp"
 #include "core/status_error.hpp"
 #include "ecc/engine_choice.hpp"
 #include "ecc/plan.hpp"
@@ -188,9 +189,9 @@ class CallRun {
     }
   }
 
-  /// Without an early exit, which would cost more than it gains.
   [[nodiscard]] bool all_are_ok() const {
-    return std::ranges::count(status_, static_cast<std::uint8_t>(MM_OK)) == std::ssize(status_);
+    static_assert(MM_OK == 0);
+    return all_zero(std::span<const std::uint8_t>(status_));
   }
 
   void clear_row(std::size_t row) const {

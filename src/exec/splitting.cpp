@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+
+#include "core/all_zero.hpp"
 
 namespace manymod {
 namespace {
@@ -11,8 +14,7 @@ namespace {
 constexpr double kClearGain = 0.8;
 
 bool none_negative(const BatchView& view) {
-  return view.negative == nullptr || std::count(view.negative, view.negative + view.count, std::uint8_t{0}) ==
-                                         static_cast<std::ptrdiff_t>(view.count);
+  return view.negative == nullptr || all_zero(std::span<const std::uint8_t>(view.negative, view.count));
 }
 
 Bucket part_of(const Bucket& bucket, std::size_t begin, std::size_t count, std::size_t engine) {

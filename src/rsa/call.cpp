@@ -5,10 +5,12 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "abi/last_error.hpp"
+#include "core/all_zero.hpp"
 #include "core/ticker.hpp"
 #include "exec/executor.hpp"
 #include "rsa/codec.hpp"
@@ -344,8 +346,10 @@ class CallRun {
   // Statuses are public. Not inlined, because the secret-independence tests suppress findings in this
   // function by its name.
   [[gnu::noinline]] mm_status finish(bool completed) const {
+    static_assert(MM_OK == 0);
     FailedItems failed;
-    for (std::size_t item = status_.size(); item-- > 0;) {
+    const std::size_t looked_at = all_zero(std::span<const std::uint8_t>(status_)) ? 0 : status_.size();
+    for (std::size_t item = looked_at; item-- > 0;) {
       // A signature of a wrong length has its answer: it is not valid.
       if (status_[item] == MM_OK || status_[item] == MM_ITEM_RSA_SIGNATURE_LENGTH) continue;
       failed = {failed.count + 1, item, static_cast<mm_status>(status_[item])};

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/all_zero.hpp"
 #include "engine/device_facts.hpp"
 #include "engine/store.hpp"
 #include "gpu/engine/launch.hpp"
@@ -278,10 +279,7 @@ class ChunkRun {
 
   [[nodiscard]] bool any_refused() const {
     if (!plan_.may_refuse) return false;
-    const std::byte* const flags = download_ + refused_on_host_at_;
-    // std::count is vectorised, a search is not.
-    const auto accepted = std::count(flags, flags + items_.size(), std::byte{0});
-    return static_cast<std::size_t>(accepted) != items_.size();
+    return !all_zero(std::span<const std::byte>(download_ + refused_on_host_at_, items_.size()));
   }
 
   [[nodiscard]] bool is_refused(std::size_t i) const {
