@@ -135,9 +135,12 @@ def _decoded(array: Any) -> tuple[Any, bool]:
 
 
 def wipe(array: Any) -> None:
-    """Zero the values of an array, not of views, that nobody else has."""
+    """Zero the values of an array, not of views, that nobody else has.
+
+    What pyarrow shares is immutable, and stays as it is.
+    """
     values = array.buffers()[-1]
-    if values is not None and values.size:
+    if values is not None and values.size and values.is_mutable:
         np.frombuffer(values, np.uint8).fill(0)
 
 
