@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ECDSA and shared secrets on rows of bytes, and failures of the GPU.
+#include <array>
+
 #include "ecc/device/row_fixture.hpp"
 
 namespace manymod::test {
@@ -111,9 +113,8 @@ void CudaEcdsaRows::check_messages() {
   SchemeItems items;
   items.secret = scalars();
   items.nonce = scalars();
-  for (const std::size_t size : {0, 1, 55, 56, 64, 111, 112, 128, 255, 256}) {
-    items.message.push_back(random_bytes(size));
-  }
+  constexpr std::array<std::size_t, kCount> kSizes{0, 1, 55, 56, 64, 111, 112, 128, 255, 256};
+  for (const std::size_t size : kSizes) items.message.push_back(random_bytes(size));
   const auto options = [](ecc::Inputs& inputs) {
     inputs.nonces = MM_ECC_NONCE_GIVEN;
     inputs.signature_format = MM_ECC_RECOVERABLE;
@@ -130,6 +131,10 @@ void CudaEcdsaRows::check_messages() {
   const SchemeRun verification = agree(signed_items, MM_ECC_VERIFY, {}, {}, Places::pointers, {});
   EXPECT_EQ(gpu_->hashes, has_hash);
   EXPECT_EQ(std::ranges::count(verification.ok, 1), kCount - 1);
+
+  SchemeItems empty = items;
+  for (Bytes& message : empty.message) message.clear();
+  agree(empty, MM_ECC_SIGN, {}, options);
 
   items.message[4] = random_bytes(257);
   agree(items, MM_ECC_SIGN, {}, options, Places::pointers, {});
