@@ -12,7 +12,13 @@ from manymod import Status, ecc
 __all__ = ["CURVE_OPERATIONS", "KNOWN", "curve_variants", "private_keys", "short_digest", "wrong_answers"]
 
 #: What is tested, and in which timing class.
-CURVE_OPERATIONS = {"public_keys": "secret", "sign": "secret", "verify": "public", "exchange": "secret"}
+CURVE_OPERATIONS = {
+    "public_keys": "secret",
+    "decompress": "public",
+    "sign": "secret",
+    "verify": "public",
+    "exchange": "secret",
+}
 MESSAGE = b"manymod selftest"
 #: More than one vector of any width, with a rest.
 ITEMS = 17
@@ -116,6 +122,7 @@ def wrong_answers(operation: str, variant: str) -> Iterator[tuple[int, list[str]
 def _operations(curve: ecc.Curve) -> list[str]:
     return [
         "public_keys",
+        *(["decompress"] if curve.form == "weierstrass" else []),
         *(["sign", "verify"] if curve.signature_bytes else []),
         *(["exchange"] if curve.form != "edwards" else []),
     ]
@@ -128,19 +135,26 @@ def _faults(curve: ecc.Curve, operation: str, variant: str) -> Iterator[tuple[in
     if operation == "verify":
         yield from _wrong_verdicts(curve, secrets, how)
         return
+    compressed = [_compressed(curve, key) for key in curve.public_keys(secrets, variant=variant)]
     peers = [curve.public_keys(both[1 - item % 2], variant=variant) for item in range(ITEMS)]
     calls: dict[str, Callable[[], Any]] = {
         "public_keys": lambda: curve.public_keys(secrets, **how),
+        "decompress": lambda: curve.decompress(compressed, **how),
         "sign": lambda: curve.sign(secrets, MESSAGE, **how),
         "exchange": lambda: curve.exchange(secrets, peers, **how),
     }
-    known = KNOWN[curve.name][operation]
+    known = KNOWN[curve.name]["public_keys" if operation == "decompress" else operation]
     answers, statuses = calls[operation]()
     for item, (answer, status) in enumerate(zip(answers, statuses, strict=True)):
         if status != Status.OK:
             yield item, f"has the status {Status(int(status)).name}"
         elif short_digest(answer) != known[item % len(known)]:
             yield item, f"is not the known answer, but {answer.hex()}"
+
+
+def _compressed(curve: ecc.Curve, key: bytes) -> bytes:
+    """A public key without its y; on curves of other forms itself."""
+    return bytes([2 + key[-1] % 2]) + key[1 : 1 + len(key) // 2] if curve.form == "weierstrass" else key
 
 
 def _wrong_verdicts(curve: ecc.Curve, secrets: list[bytes], how: dict[str, Any]) -> Iterator[tuple[int, str]]:

@@ -301,7 +301,9 @@ MM_DEVICE void decode_compressed_any(const DecodeJob& job, std::uint32_t item) {
   const integers::Words p = number_row<C>(job.curve, CurveNumbers::kPrime);
   std::uint32_t words[C::kWords];
   const std::uint32_t tag = compressed_words(words, job.from.at(item), job.from.size, job.coordinate_bytes);
-  Element x, y, right, term;
+  // As variables of their own nvcc 13.0 gives y the memory of temporaries that are written while y is needed.
+  Element elements[4];
+  Element &x = elements[0], &y = elements[1], &right = elements[2], &term = elements[3];
   f.from_limbs(x, row_words<C::kWords>(words));
   f.sqr(right, x);
   f.from_limbs(term, number_row<C>(job.curve, CurveNumbers::kA));
