@@ -14,7 +14,7 @@ __all__ = ["CURVE_OPERATIONS", "KNOWN", "curve_variants", "private_keys", "short
 #: What is tested, and in which timing class.
 CURVE_OPERATIONS = {
     "public_keys": "secret",
-    "decompress": "public",
+    "points": "public",
     "sign": "secret",
     "verify": "public",
     "exchange": "secret",
@@ -122,7 +122,7 @@ def wrong_answers(operation: str, variant: str) -> Iterator[tuple[int, list[str]
 def _operations(curve: ecc.Curve) -> list[str]:
     return [
         "public_keys",
-        *(["decompress"] if curve.form == "weierstrass" else []),
+        *(["points"] if curve.form == "weierstrass" else []),
         *(["sign", "verify"] if curve.signature_bytes else []),
         *(["exchange"] if curve.form != "edwards" else []),
     ]
@@ -139,11 +139,11 @@ def _faults(curve: ecc.Curve, operation: str, variant: str) -> Iterator[tuple[in
     peers = [curve.public_keys(both[1 - item % 2], variant=variant) for item in range(ITEMS)]
     calls: dict[str, Callable[[], Any]] = {
         "public_keys": lambda: curve.public_keys(secrets, **how),
-        "decompress": lambda: curve.decompress(compressed, **how),
+        "points": lambda: curve.points(compressed, **how),
         "sign": lambda: curve.sign(secrets, MESSAGE, **how),
         "exchange": lambda: curve.exchange(secrets, peers, **how),
     }
-    known = KNOWN[curve.name]["public_keys" if operation == "decompress" else operation]
+    known = KNOWN[curve.name]["public_keys" if operation == "points" else operation]
     answers, statuses = calls[operation]()
     for item, (answer, status) in enumerate(zip(answers, statuses, strict=True)):
         if status != Status.OK:
