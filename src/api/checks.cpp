@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 
 #include "abi/enum_value.hpp"
 #include "abi/items.hpp"
+#include "core/all_zero.hpp"
 #include "core/status_error.hpp"
 #include "core/thread_pool.hpp"
 
@@ -211,8 +213,7 @@ void check_result_fits(const Job& job) {
 void drop_unset_signs(Job& job) {
   const auto drop = [](BatchView& view) {
     if (view.negative == nullptr) return;
-    const auto* const end = view.negative + view.count;
-    if (std::all_of(view.negative, end, [](std::uint8_t sign) { return sign == 0; })) view.negative = nullptr;
+    if (all_zero(std::span<const std::uint8_t>(view.negative, view.count))) view.negative = nullptr;
   };
   drop(job.x);
   drop(job.y);

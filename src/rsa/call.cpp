@@ -347,9 +347,12 @@ class CallRun {
   // function by its name.
   [[gnu::noinline]] mm_status finish(bool completed) const {
     static_assert(MM_OK == 0);
+    if (completed && all_zero(std::span<const std::uint8_t>(status_))) {
+      publish_statuses();
+      return MM_OK;
+    }
     FailedItems failed;
-    const std::size_t looked_at = all_zero(std::span<const std::uint8_t>(status_)) ? 0 : status_.size();
-    for (std::size_t item = looked_at; item-- > 0;) {
+    for (std::size_t item = status_.size(); item-- > 0;) {
       // A signature of a wrong length has its answer: it is not valid.
       if (status_[item] == MM_OK || status_[item] == MM_ITEM_RSA_SIGNATURE_LENGTH) continue;
       failed = {failed.count + 1, item, static_cast<mm_status>(status_[item])};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/all_zero.hpp"
 #include "exec/executor.hpp"
 #include "rsa/device_operation.hpp"
 #include "rsa/lane_arithmetic.hpp"
@@ -337,7 +338,7 @@ Rows rows_of(const Rows& rows, std::span<const std::uint8_t> wrong) {
 // secret-independence tests suppress findings in this function by its name.
 [[gnu::noinline]] bool unless_all_right(Rows& rows, std::span<const std::uint8_t> wrong,
                                         std::span<RowOutcome> outcomes, const PrivateSettings& settings) {
-  if (std::ranges::all_of(wrong, [](std::uint8_t row) { return row == 0; })) return true;
+  if (all_zero(wrong)) return true;
   return recompute(rows, wrong, outcomes, settings);
 }
 

@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -37,3 +38,20 @@ def own_rows() -> Iterator[None]:
     manymod.load_tuning(None)
     yield
     manymod.load_tuning(None)
+
+
+@pytest.fixture
+def copies(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The limbs of converted ints that have 77777 among them."""
+    import manymod
+
+    seen: list[Any] = []
+    original = manymod._core.ints_to_limbs
+
+    def watched(sequence: Any, start: int, limbs: Any, negative: Any) -> None:
+        original(sequence, start, limbs, negative)
+        if 77777 in sequence:
+            seen.append(limbs)
+
+    monkeypatch.setattr(manymod._core, "ints_to_limbs", watched)
+    return seen

@@ -431,7 +431,7 @@ TEST(Registry, NeedOfASharedModulusIsAsDeclared) {
     const auto engine = v.make_engine(0);
     for (const Operation op : {Operation::mulmod, Operation::sqrmod, Operation::powmod}) {
       if (!offers(v, op, TimingClass::public_)) continue;
-      const bool needed = (v.shared_modulus_operations & operation_bit(op)) != 0;
+      const bool needed = contains(v.shared_modulus_operations, op);
       for (const std::size_t items : {1u, 2u}) {
         for (const std::size_t count : {1u, 2u}) {
           if (count > items) continue;
