@@ -268,6 +268,19 @@ def comparison_steps(settings: Settings, file: Path) -> list[Step]:
     return [Step(probe, environment=environment, then=(compared,), otherwise=(skipped,))]
 
 
+def plan_curves(settings: Settings, machine: Machine) -> list[Step]:
+    """Results on curves beside the processor's, where there is a package."""
+    with_python = bool(machine.nanobind) and not settings.programs
+    steps = [*build(settings, machine, "_core"), *stage_package(settings)] if with_python else []
+    environment = python_path(settings)
+    items = "1000" if settings.quick else "20000"
+    compare = (sys.executable, "tools/check_curves.py", "--device", "cuda", "--items", items)
+    compared = Step(compare, environment=environment)
+    skipped = note("curves: skipped, they need NumPy and the package")
+    probe = (sys.executable, "-c", "import manymod, numpy")
+    return [*steps, Step(probe, environment=environment, then=(compared,), otherwise=(skipped,))]
+
+
 def plan_rns(settings: Settings, machine: Machine) -> list[Step]:
     """One width at a time: one that fails or hangs costs no other. Each step writes the report anew."""
     parts = settings.scratch
@@ -379,6 +392,9 @@ STAGES = {
             "ecc_calls",
             "the same and calls on host arrays, also on the processor",
             measure("ecc", "ecc_calls", "--calls"),
+        ),
+        Stage(
+            "curves", "all operations on curves, also users' own, compared with the processor's", plan_curves
         ),
         Stage("paper003", "points by one thread each: tables 3 to 5 of the paper of fios", plan_paper003),
         Stage("examples", "programs of examples/device: users' own kernels", plan_examples),

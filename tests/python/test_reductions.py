@@ -231,7 +231,7 @@ def test_what_is_no_integer_is_named() -> None:
         with pytest.raises(TypeError, match="x: row 1, term 1 is not an integer: NoneType"):
             summod(rows, 7)
     with pytest.raises(TypeError, match=r"x: .*timedelta64.* cannot be interpreted as an integer"):
-        fmamod(np.timedelta64(5), 1, 1, 7)
+        fmamod(np.timedelta64(5, "s"), 1, 1, 7)
     with pytest.raises(TypeError, match="x: row 1 is not a sequence of integers: ndarray"):
         summod([[1], np.array(3)], 7)
 

@@ -2,6 +2,7 @@
 #include "ecc/device/row_queue.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "crypto/hash.hpp"
 
@@ -10,9 +11,6 @@ namespace {
 
 /// Rows of words of an item, and its flags.
 constexpr std::size_t kRowsOfSigning = 36, kRowsOfRecovery = 20, kRowsOfOthers = 16, kFlagsOfRows = 16;
-
-/// As many limbs as the widest field has.
-constexpr Limb kZeroRow[9] = {}, kOneRow[9] = {1};
 
 /// Bits of the lowest byte and of the highest word of scalars and coordinates of X25519 (RFC 7748, section
 /// 5).
@@ -128,9 +126,14 @@ void RowQueue::lift(const Rows& given, const Rows& odd, const RowsOut& other) {
   on_device().decode(queue_.stream(), job);
 }
 
+Rows RowQueue::constant(Limb value) const {
+  std::vector<Limb> row(curve_.limbs());
+  row[0] = value;
+  return chunk_.upload(NumberRows{row.data(), 0}, row.size());
+}
+
 Rows RowQueue::sum(const Rows& a, const Rows& b, bool subtracts) const {
-  const Rows one = chunk_.upload(NumberRows{kOneRow, 0}, curve_.limbs());
-  return combine({{}, count(), a, b, one, queue_.rows(), subtracts ? 1U : 0U});
+  return combine({{}, count(), a, b, constant(1), queue_.rows(), subtracts ? 1U : 0U});
 }
 
 RowQueue::Coordinates RowQueue::affine(const PointJob& points) const {
@@ -258,12 +261,11 @@ void RowQueue::recover(const RowCall& call) {
   factors.s = scalars(operands_.signature.part(0, size));
   factors.valid = chunk_.result(nullptr);
   queue_.verification_scalars(factors);
-  const Rows zero = chunk_.upload(NumberRows{kZeroRow, 0}, curve_.limbs());
   PointJob point = queue_.point_job();
   point.x = nonce.x;
   point.y = nonce.y;
   point.scalar = rows_in(factors.v);
-  point.base_scalar = sum(zero, rows_in(factors.u), true);
+  point.base_scalar = sum(constant(0), rows_in(factors.u), true);
   on_device().multiply_two(queue_.stream(), point);
   const Coordinates key = affine(point);
   launch("ecc_rows_not_zero", NotZeroJob{count(), key.y, good_});

@@ -88,6 +88,8 @@ class RowQueue {
   [[nodiscard]] Rows numbers(ReadJob job) const;
   /// Points of SEC 1, compressed or not.
   [[nodiscard]] Coordinates points(const Strings& from);
+  /// The same number for all items.
+  [[nodiscard]] Rows constant(Limb value) const;
   /// a + b, or a - b, modulo n.
   [[nodiscard]] Rows sum(const Rows& a, const Rows& b, bool subtracts = false) const;
   [[nodiscard]] Coordinates affine(const PointJob& points) const;

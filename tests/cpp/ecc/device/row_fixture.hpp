@@ -29,12 +29,12 @@ using ecc::CurveId;
 /// Of the table for u G + v P: tables of the library's width take minutes on the host.
 inline constexpr unsigned kNarrowWindow = 4;
 
-inline std::unique_ptr<const ecc::PointEngine> on_host(CurveId id) {
-  return ecc::scalar64::variant().make(ecc::named_curve(id), {});
+inline std::unique_ptr<const ecc::PointEngine> on_host(const ecc::Curve& curve) {
+  return ecc::scalar64::variant().make(curve, {});
 }
-inline std::unique_ptr<const ecc::PointEngine> on_gpu(CurveId id) {
+inline std::unique_ptr<const ecc::PointEngine> on_gpu(const ecc::Curve& curve) {
   gpu::Device* const device = &cuda::Driver::current().device(0);
-  return ecc::cuda::make_engine(ecc::named_curve(id), {&device, 1}, on_host(id), kNarrowWindow);
+  return ecc::cuda::make_engine(curve, {&device, 1}, on_host(curve), kNarrowWindow);
 }
 
 inline std::string title(const ::testing::TestParamInfo<CurveId>& test) {
@@ -43,19 +43,21 @@ inline std::string title(const ::testing::TestParamInfo<CurveId>& test) {
   return name;
 }
 
-class CudaRows : public manymod::testing::FakeGpuTest, public ::testing::WithParamInterface<CurveId> {
+class CudaRowsOfCurve : public manymod::testing::FakeGpuTest {
  protected:
   static constexpr std::size_t kCount = 10;
 
-  const ecc::Curve& curve_ = ecc::named_curve(GetParam());
-  const std::unique_ptr<const ecc::PointEngine> host_ = on_host(GetParam());
+  const ecc::Curve& curve_;
+  const std::unique_ptr<const ecc::PointEngine> host_ = on_host(curve_);
   std::unique_ptr<const NotingDevice> gpu_;
   std::mt19937_64 random_{11};
   mm_ecc_scheme scheme_ = MM_ECC_ECDSA;  ///< of signatures on Weierstrass curves
 
+  explicit CudaRowsOfCurve(const ecc::Curve& curve) : curve_(curve) {}
+
   void SetUp() override {
     FakeGpuTest::SetUp();
-    gpu_ = std::make_unique<const NotingDevice>(on_gpu(GetParam()));
+    gpu_ = std::make_unique<const NotingDevice>(on_gpu(curve_));
   }
   void TearDown() override {
     gpu_.reset();
@@ -158,6 +160,12 @@ class CudaRows : public manymod::testing::FakeGpuTest, public ::testing::WithPar
     const bool has_scheme = op == MM_ECC_SIGN || op == MM_ECC_VERIFY || op == MM_ECC_RECOVER;
     return has_scheme && curve_.form == MM_ECC_WEIERSTRASS ? scheme_ : MM_ECC_DEFAULT;
   }
+};
+
+/// The same for tests whose parameter is a named curve.
+class CudaRows : public CudaRowsOfCurve, public ::testing::WithParamInterface<CurveId> {
+ protected:
+  CudaRows() : CudaRowsOfCurve(ecc::named_curve(GetParam())) {}
 };
 
 }  // namespace manymod::test

@@ -179,7 +179,7 @@ TEST_P(CudaNumberSums, AgreeWithTheHost) {
     if (i % 2 == 0)
       limbs::negate_mod({q.y.data() + i * limbs, limbs}, {q.y.data() + i * limbs, limbs}, curve_.p);
   }
-  const auto engine = on_gpu(GetParam());
+  const auto engine = on_gpu(curve_);
   host_->add(expected.results(), p.rows(limbs), q.rows(limbs), {0, kSums});
   engine->add(found.results(), p.rows(limbs), q.rows(limbs), {0, kSums});
   EXPECT_GT(fake_cuda::counts().launches, 0U);

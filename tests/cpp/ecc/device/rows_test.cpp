@@ -3,6 +3,7 @@
 #include <array>
 
 #include "ecc/device/row_fixture.hpp"
+#include "ecc/test_curves.hpp"
 
 namespace manymod::test {
 namespace {
@@ -375,6 +376,29 @@ INSTANTIATE_TEST_SUITE_P(Curves, CudaEcdsaRows,
 // Kernels for any curve; the order of the second one has two bits less than its bytes.
 INSTANTIATE_TEST_SUITE_P(AnyCurve, CudaEcdsaRows, ::testing::Values(CurveId::brainpool256r1, CurveId::bn254),
                          title);
+
+class CudaRowsOfWidestCurve : public CudaRowsOfCurve {
+ protected:
+  CudaRowsOfWidestCurve() : CudaRowsOfCurve(prime_order_curves().front().curve) {}
+};
+
+TEST_F(CudaRowsOfWidestCurve, RecoversKeys) {
+  ASSERT_EQ(curve_.field_bits, 640);
+  SchemeItems items;
+  items.secret = scalars();
+  items.nonce = scalars();
+  for (std::size_t i = 0; i < kCount; ++i) items.message.push_back(random_bytes(32));
+  const std::vector<Bytes> keys = public_keys(items.secret);
+  const auto options = [](ecc::Inputs& inputs) {
+    inputs.prehashed = true;
+    inputs.nonces = MM_ECC_NONCE_GIVEN;
+    inputs.signature_format = MM_ECC_RECOVERABLE;
+    inputs.low_s = -1;
+  };
+  items.signature = same(items, MM_ECC_SIGN, options).output;
+  items.secret.clear(), items.nonce.clear();
+  EXPECT_EQ(agree(items, MM_ECC_RECOVER, {}, options, Places::rows, {}).output, keys);
+}
 
 using CudaRowFailures = CudaRows;
 

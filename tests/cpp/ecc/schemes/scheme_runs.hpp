@@ -73,7 +73,7 @@ class SchemeRun {
   /// make(engine, inputs, outputs) gives the scheme.
   template <class Make>
   SchemeRun& run(const Make& make) {
-    constexpr std::size_t kStride = 160;
+    constexpr std::size_t kStride = 176;  // a signature in DER on a curve of 640 bits has up to 169 bytes
     Bytes data(count_ * kStride);
     std::vector<std::size_t> sizes(count_), indices(chosen);
     ok.assign(count_, 2);
