@@ -259,7 +259,7 @@ class BatchSigner:
 
         Args:
             messages: in any kind that `KeyRing.sign` takes. They must not change until the future is done.
-            keys: an index, or one for each message, as the `key_indices` of `KeyRing.sign`; None: 0.
+            keys: an index, or one for each message, as the `key_indices` of `KeyRing.sign`.
             errors: ``"raise"``: the future raises `ItemError` where items cannot be signed, as a call of
                 `KeyRing.sign` does; ``"status"``: its result is a pair of the signatures and one `Status` per
                 message.

@@ -24,9 +24,15 @@ def key_numbers(value: Any, keys: int) -> tuple[NDArray[np.uint32] | None, Any]:
 
     Indices without a key become `keys`, of which the library says that there is no such key: negative ones,
     ones that are too high, and missing ones, as ``pyarrow.compute.index_in`` gives for a name that it does
-    not find. Floats are taken where they are whole, since pandas makes floats of integers with gaps.
+    not find. Floats are taken where they are whole, since pandas makes floats of integers with gaps. None
+    stands for the only key of all items.
+
+    Raises:
+        TypeError: if these are no indices, or None where there are several keys.
     """
     if value is None:
+        if keys > 1:
+            raise TypeError(f"key_indices are needed: they tell which of the {keys} keys an item has")
         return None, None
     refuse_mask("key_indices", value)
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):

@@ -113,7 +113,7 @@ def operand(name: str, value: Any) -> Operand:
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray, memoryview)):
         return Sequenced(name, value)
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, memoryview)):
-        raise TypeError(f"{name}: {type(value).__name__} has no fixed order or length: wrap it in list(...)")
+        raise TypeError(f"{name}: {type(value).__name__} is not a sequence: give list(...) of what it holds")
     raise TypeError(
         f"{name}: {type(value).__name__} is neither an integer nor a batch of integers (list, IntArray, "
         "numpy, Arrow or DLPack array, column of pandas or polars; for bytes see IntArray.from_bytes)"

@@ -96,7 +96,7 @@ class _RunOperand:
 
 
 class Watched:
-    """A progress function that is always called at the end."""
+    """A progress function that is always called at the end, if there are items."""
 
     def __init__(self, progress: Progress) -> None:
         if not callable(progress):
@@ -109,7 +109,7 @@ class Watched:
         self.progress(done, total)
 
     def finish(self, total: int) -> None:
-        if self.last != total:
+        if total and self.last != total:
             self.progress(total, total)
 
 

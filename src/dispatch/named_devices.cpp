@@ -24,9 +24,11 @@ std::vector<const Device*> devices_for_auto(std::span<const Device> devices) {
   return matching;
 }
 
+// `devices`: those that were looked for, which are the CPU and the devices of at most one backend.
 [[noreturn]] void throw_unknown(const std::string& why, std::span<const Device> devices) {
-  throw StatusError(MM_ERR_UNKNOWN_DEVICE,
-                    why + "; devices here: " + joined(devices, [](const Device& d) { return d.name; }));
+  throw StatusError(MM_ERR_UNKNOWN_DEVICE, why + "; found so far: " + joined(devices, [](const Device& d) {
+                                             return d.name;
+                                           }) + "; `manymod info` looks for all devices");
 }
 
 }  // namespace

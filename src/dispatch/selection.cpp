@@ -81,9 +81,14 @@ Selection select_variants(const VariantRequest& request) {
 Selection select_variants(const VariantRequest& request, const Catalogue& from) {
   const std::vector<const Device*> among = requested_devices(request, from);
   const std::vector<Candidate> usable = find_candidates(request, from.variants, among);
-  Chooser chooser(request, from.tuning, usable,
-                  find_candidates(request, from.variants, devices_of_backend(from.devices, Backend::cpu)));
-  if (request.forced) return chooser.forced(forced_candidate(request, from, among, usable));
+  const std::vector<Candidate> on_cpu =
+      find_candidates(request, from.variants, devices_of_backend(from.devices, Backend::cpu));
+  Chooser chooser(request, from.tuning, usable, on_cpu);
+  if (request.forced) {
+    // Without a device of the forced variant's backend the CPU is what is left of device "auto".
+    const bool names_cpu = usable.empty() && request.device == "auto";
+    return chooser.forced(forced_candidate(request, from, among, names_cpu ? on_cpu : usable));
+  }
   if (usable.empty()) {
     throw StatusError(MM_ERR_UNUSABLE_VARIANT,
                       "no variant can run " + task_name(request) + " on device " + in_quotes(request.device) +

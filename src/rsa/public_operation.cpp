@@ -150,7 +150,8 @@ void raise_to_public_on(const PowerGpu& gpu, const Rows& rows, const limbs::Buff
 bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,
                      const PublicSettings& settings, const ProgressPart& progress) {
   const KeyRun& first = rows.runs.front();
-  if (std::ranges::all_of(rows.runs, [&](const KeyRun& run) { return same_exponent(run, first); })) {
+  const auto has_exponent_of_first = [&](const KeyRun& run) { return same_exponent(run, first); };
+  if (RingDevices::holds(rows.limbs) && std::ranges::all_of(rows.runs, has_exponent_of_first)) {
     bool completed = false;
     const auto attempt = [&](const PowerGpu& gpu) {
       completed = !progress.observed() || !progress.wants_stop(0);

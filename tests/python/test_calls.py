@@ -20,7 +20,7 @@ import pyarrow as pa
 import pytest
 
 import manymod
-from manymod import IntArray, Status
+from manymod import IntArray, Status, ecc
 
 #: Takes several seconds even on a fast machine with many cores.
 LONG = "x = [3] * 200_000; n = 2**4096 - 17; e = 2**4096 - 1"
@@ -49,6 +49,15 @@ def test_progress_is_called_and_its_exception_stops_the_call() -> None:
     counts = [done for done, _ in seen]
     assert counts == sorted(counts)
     assert manymod.powmod([2], 10, 1000) == [24]
+
+
+def test_progress_without_items_is_not_called() -> None:
+    """A caller may divide by the total."""
+    seen: list[tuple[int, int]] = []
+    for call in (manymod.powmod, manymod.mulmod):
+        assert call([], 3, 7, progress=lambda *counts: seen.append(counts)) == []
+    assert ecc.P256.multiply([], progress=lambda *counts: seen.append(counts)) == []
+    assert not seen
 
 
 def test_progress_ends_at_the_total_over_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,6 @@ def test_private_keys_are_no_sources(tmp_path: Path) -> None:
     own = identity(tmp_path, "p256")
     code, shown = run("reference", own.key)
     assert code == 1
-    assert shown == f"Error: {own.key}: neither a certificate nor a public key\n"
+    assert shown == f"Error: {own.key}: a private key: give its certificate or its public key\n"
     (tmp_path / "empty").write_bytes(b"")
     assert run("reference", tmp_path / "empty")[0] == 1

@@ -229,6 +229,24 @@ class TestStatuses:
         public = ecc.KeyRing([ring[0].public_key(), ring[0]])
         assert public.sign([b"m"] * 2, [0, 1], errors="status")[1].tolist() == [Status.ECC_SECRET, 0]
 
+    def test_keys_that_are_not_told(self) -> None:
+        """Which key an item has must be said where a ring has several; a public key signs nothing."""
+        ring = ecc.KeyRing([ecc.Key.generate(ecc.P256), ecc.Key.generate(ecc.P384)])
+        signature = ring.sign(b"m", 1)
+        for call in (lambda: ring.sign([b"m"]), lambda: ring.verify([signature], [b"m"])):
+            with pytest.raises(TypeError, match="key_indices are needed: they tell which of the 2 keys"):
+                call()
+        assert ecc.KeyRing([ring[1]]).verify(signature, b"m")
+        lengths = "^batches of different lengths: messages has 2, key_indices has 1$"
+        with pytest.raises(ValueError, match=lengths):
+            ring.sign([b"m"] * 2, [0])
+        with pytest.raises(ValueError, match="messages has 2, key_indices has 1$"):
+            ring.verify(signature, [b"m"] * 2, [0])
+        public = ring[0].public_key()
+        for refused in (lambda: public.sign(b"m"), lambda: public.exchange(public.public_bytes())):
+            with pytest.raises(TypeError, match="a public key has no secret"):
+                refused()
+
     def test_recovery(self) -> None:
         for curve in (ecc.SECP256K1, ecc.P256):
             signatures = curve.sign([11, 12, 13], MESSAGES[:3], encoding="recoverable")

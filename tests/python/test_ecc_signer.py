@@ -102,7 +102,7 @@ def test_arrays() -> None:
         assert found[0] == wanted[0]
         assert found[1].tolist() == wanted[1].tolist()
         with pytest.raises(ValueError, match="different sizes"):
-            signer.submit_many(rows)
+            signer.submit_many(rows, 0)
     with ecc.Signer(keys[0]) as signer:
         assert signer.submit_many(rows).result(60).tolist() == keys[0].sign(rows).tolist()
     with ecc.Signer(keys[0], {"encoding": "der"}) as signer:

@@ -461,8 +461,8 @@ def test_masked_arrays_and_unordered_collections_are_refused() -> None:
     masked: Any = np.ma.MaskedArray([1, 2], mask=[False, True])
     with pytest.raises(TypeError, match="x is a numpy masked array"):
         manymod.mulmod(masked, 3, 7)
-    for unordered in ((i for i in (1, 2)), {1, 2}):
-        with pytest.raises(TypeError, match=r"wrap it in list\(\.\.\.\)"):
+    for unordered in ((i for i in (1, 2)), {1, 2}, {1: 2}):
+        with pytest.raises(TypeError, match=r"is not a sequence: give list\(\.\.\.\)"):
             manymod.mulmod(unordered, 3, 7)
     assert manymod.mulmod([np.True_, 2], np.True_, 7) == [1, 2]
 

@@ -70,7 +70,9 @@ def test_keys() -> None:
     indices = np.arange(12) % 2
     with rsa.Signer(ring, *HOW) as signer:
         assert signer.submit_many(LISTED, indices).result(60) == ring.sign(LISTED, indices, *HOW)
-        assert same(signer.submit_many(ROWS).result(60), ring.sign(ROWS, None, *HOW))
+        assert same(signer.submit_many(ROWS, 0).result(60), ring.sign(ROWS, 0, *HOW))
+        with pytest.raises(TypeError, match="key_indices are needed: they tell which of the 3 keys"):
+            signer.submit_many(ROWS)
         assert same(signer.submit_many(ROWS, 1).result(60), ring.sign(ROWS, 1, *HOW))
         assert signer.submit_many(b"all", [0, 1]).result(60) == ring.sign(b"all", [0, 1], *HOW)
         with pytest.raises(ValueError, match="different sizes"):

@@ -218,6 +218,9 @@ def test_errors_name_what_is_wrong(tmp_path: Path) -> None:
     ]:
         with pytest.raises(tables.OperandError, match=message):
             powers(**operands).bind(source)
+    semicolons = tables.MemorySource(pa.table({"base;exp": ["3;5"]}))
+    with pytest.raises(tables.OperandError, match=r"\(one column: give --delimiter if ';' separates them\)"):
+        powers(base="base", exp="2", mod="7").bind(semicolons)
     with pytest.raises(tables.TableError, match="unknown extension"):
         tables.format_of(tmp_path / "in.xyz")
     with pytest.raises(tables.TableError, match="not a regular file"):

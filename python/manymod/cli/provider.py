@@ -65,6 +65,8 @@ def _subject_public_key_info(encoded: bytes) -> bytes:
             serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
         )
         return public
+    if b"PRIVATE KEY-----" in encoded:
+        raise ValueError("a private key: give its certificate or its public key")
     raise ValueError("neither a certificate nor a public key")
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._byte_items import Items, Kind
-from manymod._key_indices import key_numbers
+from manymod._byte_items import Items, Kind, common_count
+from manymod._key_indices import key_numbers, length
 from manymod._run import Progress
 from manymod.ecc._calls import CurveCalls
 from manymod.ecc._operands import byte_items
@@ -122,6 +122,7 @@ class KeyCalls:
         self, name: str, op: int, settings: Settings, given: tuple[str, Items], key_indices: Any, how: Any
     ) -> Any:
         indices, labels = key_numbers(key_indices, len(self._keys))
+        common_count({given[0]: given[1].count, "key_indices": length(indices)})
         secrets = _chosen([key.secret or b"" for key in self._keys], indices)
         operands = {given[0]: given[1], "secrets": secrets}
         try:
@@ -148,11 +149,13 @@ class KeyCalls:
         settings = verify_settings(self.on_curves.curves, **options)
         indices, labels = key_numbers(key_indices, len(self._keys))
         of_keys = [_x_alone(key) if settings.scheme == "bip340" else key.public for key in self._keys]
-        operands = {
+        given = {
             "signatures": byte_items("signatures", signatures),
             "messages": byte_items("messages", messages),
-            "public_keys": _chosen(of_keys, indices),
         }
+        counts = {name: items.count for name, items in given.items()}
+        common_count(counts | {"key_indices": length(indices)})
+        operands = given | {"public_keys": _chosen(of_keys, indices)}
         call = self.on_curves.verify_all if together else self.on_curves.verify
         return call(
             settings,

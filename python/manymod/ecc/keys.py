@@ -197,9 +197,7 @@ class Key:
         Raises:
             TypeError: if it is a public key.
         """
-        if self._numbers.secret is None:
-            raise TypeError("a public key has no secret")
-        return bytes(self._numbers.secret)
+        return bytes(self._check_private())
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -265,7 +263,12 @@ class Key:
         progress: Progress | None = None,
         **options: Unpack[SignOptions],
     ) -> Any:
-        """Sign messages; as `Curve.sign` with this key for every item."""
+        """Sign messages; as `Curve.sign` with this key for every item.
+
+        Raises:
+            TypeError: also if it is a public key.
+        """
+        self._check_private()
         return self._calls.sign(messages, None, errors, out, progress, **options)
 
     @overload
@@ -344,7 +347,12 @@ class Key:
         out: Any = None,
         progress: Progress | None = None,
     ) -> Any:
-        """Shared secrets with other keys; as `Curve.exchange` with this key for every item."""
+        """Shared secrets with other keys; as `Curve.exchange` with this key for every item.
+
+        Raises:
+            TypeError: also if it is a public key.
+        """
+        self._check_private()
         return self._calls.exchange(public_keys, None, algorithm, errors, out, progress)
 
     def sm2_exchange(
@@ -361,10 +369,14 @@ class Key:
         Raises:
             TypeError: also if it is a public key.
         """
+        secret = memoryview(self._check_private())
+        return self.curve.sm2_exchange(secret, ephemeral_secrets, public_keys, ephemeral_public_keys, **how)
+
+    def _check_private(self) -> bytearray:
+        """The secret. Raises TypeError if there is none."""
         if self._numbers.secret is None:
             raise TypeError("a public key has no secret")
-        secret = memoryview(self._numbers.secret)
-        return self.curve.sm2_exchange(secret, ephemeral_secrets, public_keys, ephemeral_public_keys, **how)
+        return self._numbers.secret
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Key):

@@ -139,7 +139,8 @@ class KeyRing:
         Args:
             messages: of every kind that `Curve.sign` takes; one bytes object is signed with each of several
                 keys.
-            key_indices: an integer, or N of them, counted from 0, as a list, an array or a column; None: 0.
+            key_indices: an integer, or N of them, counted from 0, as a list, an array or a column; None: the
+                only key of the ring.
                 One that no key has, negative or null for instance, gives its item `Status.ECC_CURVE`, and a
                 public key `Status.ECC_SECRET`.
             errors: as in `Curve.sign`.

@@ -156,7 +156,8 @@ class KeyRing:
         Args:
             messages: bytes, a list or 1-D array of bytes objects, ``uint8[N, W]``, an Arrow binary array, or
                 a column of pandas or polars; one bytes object is signed with each of several key indices.
-            key_indices: an integer, or N of them, counted from 0, as a list, an array or a column; None: 0.
+            key_indices: an integer, or N of them, counted from 0, as a list, an array or a column; None: the
+                only key of the ring.
                 One that no key has, negative or null for instance, gives its item `Status.RSA_KEY`.
             padding: ``PKCS1v15`` or ``PSS`` of the cryptography package, a `Padding`, or its scheme's name.
             algorithm: the hash, by name or as an object of the cryptography package; or `Prehashed` (of

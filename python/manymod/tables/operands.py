@@ -62,6 +62,8 @@ def resolve_operand(text: str, names: Sequence[str], label: str) -> str | int:
         return parse_integer(text)
     except ValueError:
         hint = " (hexadecimal begins with 0x)" if _HEXADECIMAL.fullmatch(text) else ""
+        if len(names) == 1 and (separator := re.search(r"[;\t|]", names[0])):
+            hint += f" (one column: give --delimiter if {separator[0]!r} separates them)"
         raise OperandError(
             f"{option_of(label)} {text}: neither a column nor an integer{hint}; columns: {listed(names)}"
         ) from None

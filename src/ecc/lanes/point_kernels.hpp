@@ -248,7 +248,8 @@ class PointKernels : LanePoints<Curve, Arch> {
     Base::negate(r.y, digit.negative);
   }
 
-  /// All tables, with one inversion, or two if they are complete: for points of any order.
+  /// Fills the tables of all vectors, with one shared inversion. With kComplete, P may have any order, and a
+  /// second inversion is needed.
   template <bool kComplete>
   void make_tables(const Batch& batch) const {
     if constexpr (kComplete && kAnyOrder) return make_complete_tables(batch);
@@ -270,7 +271,7 @@ class PointKernels : LanePoints<Curve, Arch> {
     }
   }
 
-  /// Entries are sums by complete additions of 2 P, which may be infinity as they may.
+  /// Each entry is the one before it plus 2 P, by a complete addition: 2 P and any entry may be infinity.
   void make_complete_tables(const Batch& batch) const {
     Affine p, two;
     for (std::size_t v = 0; v < b.vectors; ++v) {

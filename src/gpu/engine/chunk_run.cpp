@@ -66,12 +66,14 @@ class ChunkRun {
   std::vector<std::size_t> run() {
     bring_operands();
     launch_program(words_at(table_at_));
+    bring_refused();
     if (job_.result.on_device) {
+      // The last step that can fail without losing the device: where the result replaces an operand, items
+      // without a status are computed from that operand again.
       scatter_results();
     } else {
       workspace_.stream().copy_to_host(download_, device_ + result_at_, result_bytes());
     }
-    bring_refused();
     finish();
     return store();
   }

@@ -9,17 +9,19 @@
 namespace manymod::ifma52 {
 namespace {
 
-/// Shares of a selection: seven entries, of a table of 32 beside five squarings, or four, of 16 beside four.
+/// Table entries that each squaring reads for the next selection: 7 for a table of 32 entries, whose windows
+/// have five squarings (7 * 5 >= 32), or 4 for a table of 16 entries with four squarings (4 * 4 = 16).
 constexpr std::size_t kLongShare = 7;
 constexpr std::size_t kShortShare = 4;
 /// Tables of fewer digits are scanned.
 constexpr std::size_t kFewestSelected = 8;
 
-/// Seven loads and stores fit into a row of 11 digits or more, and the table of 32 entries into the
-/// first-level cache up to 20 digits. Beyond that a copy costs 0.7 to 1.2 vpmadd52, which long numbers can
-/// afford. Blends are paid back by the wider window at every length.
+/// Whether a squaring reads kLongShare entries, which allows windows of 5 bits. With stores: from 11 digits
+/// on, as a row has room for seven loads and stores, up to 20 digits, as the table still fits the first-level
+/// cache, and again from 36 digits on, where the cost (0.7 to 1.2 vpmadd52 for each copy) is small. With
+/// blends: at every length above kBlock.
 template <Placing placing>
-constexpr bool looks_at_many(std::size_t digits) {
+constexpr bool reads_long_share(std::size_t digits) {
   constexpr std::size_t kCachedDigits = 20;
   constexpr std::size_t kLongNumber = 36;
   if (digits <= kBlock) return false;
@@ -29,7 +31,7 @@ constexpr bool looks_at_many(std::size_t digits) {
 template <Placing placing>
 std::size_t free_entries(std::size_t digits) {
   if (digits < kFewestSelected) return 0;
-  return looks_at_many<placing>(digits) ? kLongShare : kShortShare;
+  return reads_long_share<placing>(digits) ? kLongShare : kShortShare;
 }
 
 constexpr std::size_t block_of(std::size_t digits) {
@@ -53,12 +55,12 @@ void multiply(Limb* t, const Limb* a, const Limb* b, std::size_t digits) {
 }
 
 /// The cross products of a square.
-void multiply_across(Limb* t, const Limb* a, std::size_t digits) {
+void cross_products(Limb* t, const Limb* a, std::size_t digits) {
   for_each_block(digits,
                  [&](std::size_t start, auto size) { add_cross_products<size>(t, a, start, digits); });
 }
 
-/// The same for `digits` <= kWindow: one or two blocks, without a choice at run time.
+/// The same for `digits` <= kRegisterColumns: one or two blocks, without a choice at run time.
 template <std::size_t digits>
 inline void multiply_short(Limb* t, const Limb* a, const Limb* b) {
   if constexpr (digits <= kBlock) {
@@ -80,16 +82,16 @@ inline void multiply_across_short(Limb* t, const Limb* a) {
     add_cross_products<kLower>(t, a, 0, digits);
     add_cross_products<digits - kLower>(t, a, kLower, digits);
   } else {
-    multiply_across(t, a, digits);
+    cross_products(t, a, digits);
   }
 }
 
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* scratch) {
-  if (digits > kWindow) {
+  if (digits > kRegisterColumns) {
     multiply(scratch, a, b, digits);
     return reduce_in_blocks<NoShadow>(r, scratch, modulus, digits, {});
   }
-  with_constant<2, kWindow>(digits, [&](auto size) {
+  with_constant<2, kRegisterColumns>(digits, [&](auto size) {
     multiply_short<size>(scratch, a, b);
     reduce_in_registers<size, NoShadow>(r, ProductColumns{scratch}, modulus, {});
   });
@@ -104,12 +106,12 @@ constexpr std::size_t kFewest = Shadow::kEntries == 0             ? 2
 template <class Shadow>
 void square(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
             const typename Shadow::Work& work) {
-  if (digits > kWindow) {
-    multiply_across(scratch, a, digits);
+  if (digits > kRegisterColumns) {
+    cross_products(scratch, a, digits);
     double_and_add_squares(scratch, a, digits);
     return reduce_in_blocks<Shadow>(r, scratch, modulus, digits, work);
   }
-  with_constant<kFewest<Shadow>, kWindow>(digits, [&](auto size) {
+  with_constant<kFewest<Shadow>, kRegisterColumns>(digits, [&](auto size) {
     multiply_across_short<size>(scratch, a);
     reduce_in_registers<size, Shadow>(r, SquareColumns{scratch, a}, modulus, work);
   });
@@ -122,7 +124,7 @@ void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* 
 template <Placing placing>
 void sqr_select(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
                 const lanes::SelectShare& share) {
-  if (looks_at_many<placing>(digits)) {
+  if (reads_long_share<placing>(digits)) {
     return square<SelectShadow<kLongShare, placing>>(r, a, modulus, digits, scratch, share);
   }
   square<SelectShadow<kShortShare, placing>>(r, a, modulus, digits, scratch, share);

@@ -21,9 +21,9 @@ static_assert(4 * kMaxDigits < std::size_t{1} << (63 - kDigitBits));
 /// stay in registers.
 constexpr std::size_t kBlock = 10;
 /// Most digits whose columns stay in registers for a whole reduction.
-constexpr std::size_t kWindow = 22;
+constexpr std::size_t kRegisterColumns = 22;
 /// Columns in registers during a block of rows of longer numbers.
-constexpr std::size_t kRowWindow = 20;
+constexpr std::size_t kBlockColumns = 20;
 /// Products by this digit of n come before the next quotient digit, which by then is complete.
 constexpr std::size_t kAhead = 8;
 

@@ -297,8 +297,9 @@ void reduce_in_blocks(Limb* r, Limb* t, const Limb* modulus, std::size_t digits,
     const std::size_t rows = digits - start < kBlock ? digits - start : kBlock;
     Limb* column = t + start * kLanes;
     with_constant<1, kBlock>(rows, [&](auto size) {
-      reduce_rows<kRowWindow, size, Shadow>(column, modulus, modulus + digits * kLanes, q, work, start);
-      add_block<size>(column + kRowWindow * kLanes, q, modulus + kRowWindow * kLanes, digits - kRowWindow);
+      reduce_rows<kBlockColumns, size, Shadow>(column, modulus, modulus + digits * kLanes, q, work, start);
+      add_block<size>(column + kBlockColumns * kLanes, q, modulus + kBlockColumns * kLanes,
+                      digits - kBlockColumns);
     });
   }
   pass_carries(r, t + digits * kLanes, digits);

@@ -4,8 +4,8 @@
 //
 // A step computes a 2^k - q n, where q = floor((a 2^k / n) (1 - e)) is estimated by doubles from the top four
 // digits of a and n, and k <= kStepBits. With n >= 2^(52 (L - 3)) the digits left out of either are less than
-// 2^-52 n: those of n change the quotient by less than a part of 2^-52, those of a make it smaller by less
-// than 2^(k - 52). All roundings, of whatever mode, and the reciprocal change it by less than a part of
+// 2^-52 n: those of n change the quotient by a relative error below 2^-52, those of a make it smaller by less
+// than 2^(k - 52). All roundings, of whatever mode, and the reciprocal change it by a relative error below
 // 2^-48. The factor 1 - 2^-47 makes up for what could make q too large; q is too small by less than 1 + 2^(k
 // - 52) + 2^-46 a 2^k / n. From a < 2 n this leaves a remainder below n + 2^-9 n + 2^-46 2^44 n < 1.3 n, the
 // input of the next step. A q is below 2^44.
@@ -53,7 +53,7 @@ inline __m512d top_of(const Limb* a, std::size_t digits) {
   return sum;
 }
 
-/// 1 / x, wrong by less than a part of 2^-50. Divisions may take a time that depends on their operands.
+/// 1 / x, with a relative error below 2^-50. Divisions may take a time that depends on their operands.
 inline __m512d reciprocal_of(__m512d x) {
   // The difference from this constant negates the exponent and inverts the fraction, wrong by a sixteenth at
   // most. Each step squares the relative error.

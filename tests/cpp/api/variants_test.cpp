@@ -143,6 +143,13 @@ TEST(Variants, CudaIsNotFound) {
     EXPECT_EQ(create(options, plan), MM_ERR_UNKNOWN_DEVICE);
     EXPECT_EQ(std::string(mm_last_error()).rfind("no CUDA device found", 0), 0u) << mm_last_error();
   }
+  options.device = "auto";
+  options.variant = "row32.cuda.t1";
+  PlanPointer plan;
+  EXPECT_EQ(create(options, plan), MM_ERR_UNUSABLE_VARIANT);
+  const std::string message = mm_last_error();
+  EXPECT_NE(message.find("no CUDA device found; usable for powmod"), std::string::npos) << message;
+  EXPECT_NE(message.find("scalar64"), std::string::npos) << "variants of the CPU are named";
 }
 
 TEST(Variants, DescriptionsAreComplete) {

@@ -132,6 +132,31 @@ TEST_F(RsaOnGpu, LeavesKeysOfThreePrimesAndLongKeysToTheCpu) {
   EXPECT_THROW(rsa::Ring(options("cuda:0"), longest), StatusError);
 }
 
+// A technique that holds n, where the products that prepare powers hold no number of that length: 129 limbs.
+TEST_F(RsaOnGpu, PublicPowersOfKeysJustAboveTheLengthOfProducts) {
+  Bytes modulus(1032, 0xff);  // 2^8256 - 105
+  modulus.back() = 0x97;
+  const Bytes exponent{3};
+  mm_rsa_numbers numbers{};
+  numbers.struct_size = sizeof numbers;
+  numbers.n = view_of(modulus);
+  numbers.e = view_of(exponent);
+  mm_rsa_key* made = nullptr;
+  ASSERT_EQ(mm_rsa_key_create(&numbers, &made), MM_OK) << mm_last_error();
+  const std::unique_ptr<mm_rsa_key, void (*)(mm_rsa_key*)> key(made, mm_rsa_key_destroy);
+  const std::vector<Bytes> inputs{{2}, Bytes(modulus.size(), 0x5a)};
+  std::vector<Bytes> outputs;
+  for (const mm_rsa_ring_options& chosen : {options("cuda:0", 1, "dpf52.cuda.t32"), ring_options(1, "cpu")}) {
+    mm_rsa_ring* ring = nullptr;
+    ASSERT_EQ(mm_rsa_ring_create(&chosen, &made, 1, &ring), MM_OK) << mm_last_error();
+    const Results results = run(RingPointer(ring).get(), MM_RSA_PUBLIC, padding(MM_RSA_RAW), inputs);
+    ASSERT_EQ(results.status, MM_OK) << mm_last_error();
+    if (outputs.empty()) outputs = results.outputs;
+    EXPECT_EQ(results.outputs, outputs);
+  }
+  EXPECT_EQ(outputs.front().back(), 8);
+}
+
 TEST_F(RsaOnGpu, Decryption) {
   const std::size_t bits[] = {1024, 1031};
   const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
