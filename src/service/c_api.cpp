@@ -136,7 +136,10 @@ mm_status mm_service_stop(mm_service* service, int drain) {
 void mm_service_destroy(mm_service* service) {
   // A forked child leaves it alone: the threads are the parent's, one of which may have held its lock.
   if (service == nullptr || !service->service->is_of_this_process()) return;
-  static_cast<void>(mm_service_close(service, 0));
+  static_cast<void>(manymod::guarded([&] {
+    if (service->service->close(false)) service->service->release_operations();
+    return MM_OK;
+  }));
   delete service;
 }
 

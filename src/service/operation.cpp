@@ -13,7 +13,7 @@ void BatchArrays::begin(std::size_t count, std::size_t output_bytes) {
   inputs.resize(count);
   signatures.resize(count);
   statuses.resize(count);
-  valid.resize(count);
+  valid.assign(count, 0);  // only verifications write it
   sizes.resize(count);
   output_bytes_ = output_bytes;
 }

@@ -246,6 +246,10 @@ bool Service::close(bool drain) {
   return true;
 }
 
+void Service::release_operations() {
+  for (Channel& channel : channels_) channel.operation.reset();
+}
+
 mm_service_statistics Service::statistics() const {
   const std::scoped_lock lock(mutex_);
   mm_service_statistics all = statistics_.snapshot();

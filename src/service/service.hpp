@@ -83,6 +83,9 @@ class Service : public std::enable_shared_from_this<Service> {
   void stop(bool drain);
   /// See mm_service_close. @return whether all is answered: not in a callback
   bool close(bool drain);
+  /// Destroys the operations, whose copies of keys are zeroed, although tickets keep the service. On input:
+  /// close() has returned true.
+  void release_operations();
   [[nodiscard]] mm_service_statistics statistics() const;
 
   [[nodiscard]] bool is_of_this_process() const { return process_ == process_id(); }
@@ -94,9 +97,9 @@ class Service : public std::enable_shared_from_this<Service> {
   struct Channel {
     Channel(std::unique_ptr<const Operation> computed, std::size_t most_at_once)
         : operation(std::move(computed)), concurrent(most_at_once), pace(most_at_once) {}
-    const std::unique_ptr<const Operation> operation;
-    const std::size_t concurrent;  ///< most batches that are computed at the same time
-    std::size_t running = 0;       ///< batches
+    std::unique_ptr<const Operation> operation;  ///< null after release_operations()
+    const std::size_t concurrent;                ///< most batches that are computed at the same time
+    std::size_t running = 0;                     ///< batches
     Pace pace;
     std::deque<std::shared_ptr<Submission>> queue;      ///< some may have no waiting requests any more
     std::size_t ended = 0;                              ///< the number of those; after compact() at most half

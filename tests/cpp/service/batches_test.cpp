@@ -49,6 +49,14 @@ TEST(ServiceBatches, ArraysAndSinglesShareBatches) {
   EXPECT_LT(watch.batches.size(), 102U);
 }
 
+TEST(ServiceBatches, HaveNoVerdictsOfTheBatchBefore) {
+  BatchArrays arrays;
+  arrays.begin(2, 0);
+  arrays.valid = {1, 1};
+  arrays.begin(2, 64);  // signatures, whose operation writes no verdicts
+  EXPECT_EQ(arrays.valid, (std::vector<std::uint8_t>{0, 0}));
+}
+
 TEST(ServiceBatches, UnderLoadBatchesFill) {
   Watch watch(false);
   const auto service = make_service(watch, limits(1));

@@ -111,6 +111,20 @@ TEST(ServiceClosing, CloseWaitsForTheAnswersOfWhatOthersStop) {
   expect_close_waits_for(stop, false);
 }
 
+// Tickets own the service together with whoever destroys it, and remain usable.
+TEST(ServiceClosing, KeysAreReleasedBeforeTickets) {
+  Watch watch;
+  const auto service = make_service(watch, limits(1));
+  const auto answered = single(1);
+  service->submit(answered, kNoRoom);
+  EXPECT_TRUE(service->close(true));
+  EXPECT_FALSE(watch.is_released);
+  service->release_operations();
+  EXPECT_TRUE(watch.is_released);
+  EXPECT_EQ(service->cancel(answered), 0U);
+  expect_sum(*answered, 2);
+}
+
 TEST(ServiceClosing, CallbacksSubmitAndCloseWithoutWaiting) {
   Watch watch(false);
   const auto service = make_service(watch, limits(1, 1));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -72,12 +73,16 @@ struct Watch {
   std::thread::id thread;            ///< of the last one
   mm_status failure = MM_OK;
   unsigned gpus = 0;
+  std::atomic<bool> is_released = false;  ///< the operation was destroyed
 };
 
 /// The result is the byte of the input plus the key; key 99 does not exist.
 class AddKey final : public service::Operation {
  public:
   explicit AddKey(Watch& watch) : watch_(watch) {}
+  AddKey(const AddKey&) = delete;
+  AddKey& operator=(const AddKey&) = delete;
+  ~AddKey() override { watch_.is_released = true; }
   [[nodiscard]] std::size_t output_bytes() const override { return 2; }
   [[nodiscard]] unsigned gpus() const override { return watch_.gpus; }
   [[nodiscard]] mm_status run(BatchArrays& batch) const override {
