@@ -44,13 +44,15 @@ class Pending {
  public:
   explicit Pending(std::shared_ptr<Event> event) : event_(std::move(event)) {}
 
+  /// The event is set before the job can see that the answer is complete: set after the job has cleared it,
+  /// it would resume the connection's next job again and again.
   void complete(Answer&& answer) {
     {
       const std::scoped_lock lock(mutex_);
       answer_ = std::move(answer);
       complete_ = true;
+      event_->set();
     }
-    event_->set();
     completed_.notify_all();
   }
   void wait() {

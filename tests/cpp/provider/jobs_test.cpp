@@ -4,6 +4,7 @@
 #include <openssl/async.h>
 #include <openssl/err.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 namespace {
 
 std::atomic<long> pauses{0};
+std::atomic<long> events{0};
+std::atomic<bool> events_are_late{false};
 
 }  // namespace
 
@@ -23,6 +26,15 @@ std::atomic<long> pauses{0};
 extern "C" __attribute__((visibility("default"))) int ASYNC_pause_job(void) {
   ++pauses;
   return reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "ASYNC_pause_job"))();
+}
+
+/// Counts the events that the provider has set. A late one gives its job a tenth of a second to end before.
+extern "C" __attribute__((visibility("default"))) int eventfd_write(int descriptor, eventfd_t value) {
+  for (int i = 0; i < 100 && events_are_late; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const int result =
+      reinterpret_cast<int (*)(int, eventfd_t)>(dlsym(RTLD_NEXT, "eventfd_write"))(descriptor, value);
+  ++events;
+  return result;
 }
 
 namespace manymod::test {
@@ -133,6 +145,29 @@ TEST(ProviderJobs, PauseAgainWhenResumedTooEarly) {
   int result = 0;
   while (start(&job, waiting, signing, result) == ASYNC_PAUSE) std::this_thread::yield();
   EXPECT_EQ(result, 1);
+  ASYNC_WAIT_CTX_free(waiting);
+}
+
+/// A job does not end before the event of its answer is set, and leaves it cleared. An event that is set
+/// later would resume the connection's next job again and again.
+TEST(ProviderJobs, LeaveNoEventBehind) {
+  const Library library;
+  const Evp<EVP_PKEY> key = library.decode(private_pem("RSA:3072"));
+  Signing signing{&library, key.get()};
+  ASYNC_WAIT_CTX* const waiting = ASYNC_WAIT_CTX_new();
+  ASYNC_JOB* job = nullptr;
+  int result = 0;
+  const long before = events;
+  events_are_late = true;
+  while (start(&job, waiting, signing, result) == ASYNC_PAUSE) std::this_thread::yield();
+  events_are_late = false;
+  EXPECT_EQ(result, 1);
+  while (events == before) std::this_thread::yield();
+  OSSL_ASYNC_FD descriptor = -1;
+  std::size_t count = 1;
+  ASSERT_EQ(ASYNC_WAIT_CTX_get_all_fds(waiting, &descriptor, &count), 1);
+  pollfd waited{descriptor, POLLIN, 0};
+  EXPECT_EQ(poll(&waited, 1, 0), 0);
   ASYNC_WAIT_CTX_free(waiting);
 }
 
