@@ -67,10 +67,8 @@ class Eddsa {
     copy->plain_ = plain_;
     copy->fixed_ = fixed_;
     if (context_ != nullptr) {
-      copy->context_.reset(EVP_MD_CTX_new());
-      if (copy->context_ == nullptr || EVP_MD_CTX_copy_ex(copy->context_.get(), context_.get()) <= 0) {
-        return nullptr;
-      }
+      copy->context_ = copy_of_context();
+      if (copy->context_ == nullptr) return nullptr;
     }
     if (hashed_ != nullptr) {
       copy->hashed_.reset(EVP_PKEY_CTX_dup(hashed_.get()));
@@ -99,7 +97,9 @@ class Eddsa {
       return true;
     }
     *size = room;
-    return EVP_DigestSign(context_.get(), signature, size, message.data(), message.size()) > 0;
+    return finish([&](EVP_MD_CTX* context) {
+             return EVP_DigestSign(context, signature, size, message.data(), message.size());
+           }) > 0;
   }
 
   int verify(std::span<const std::uint8_t> signature, std::span<const std::uint8_t> message) {
@@ -113,8 +113,9 @@ class Eddsa {
         return *valid ? 1 : 0;
       }
     }
-    return EVP_DigestVerify(context_.get(), signature.data(), signature.size(), message.data(),
-                            message.size());
+    return finish([&](EVP_MD_CTX* context) {
+      return EVP_DigestVerify(context, signature.data(), signature.size(), message.data(), message.size());
+    });
   }
 
   /// The context of the default provider; null before begin().
@@ -145,6 +146,22 @@ class Eddsa {
     fixed_ = false;
     context_.reset();
     hashed_.reset();
+  }
+
+  /// null on failure
+  [[nodiscard]] Libcrypto<EVP_MD_CTX> copy_of_context() const {
+    Libcrypto<EVP_MD_CTX> copy(EVP_MD_CTX_new());
+    if (copy == nullptr || EVP_MD_CTX_copy_ex(copy.get(), context_.get()) <= 0) return nullptr;
+    return copy;
+  }
+
+  /// Have the default provider compute by the message's context. OpenSSL 3.4 and newer let one operation end
+  /// on such a context, but any number follow begin_message(), so that each of these ends on a copy.
+  template <class Operation>
+  [[nodiscard]] int finish(const Operation& operation) const {
+    if (!fixed_) return operation(context_.get());
+    const Libcrypto<EVP_MD_CTX> copy = copy_of_context();
+    return copy == nullptr ? 0 : operation(copy.get());
   }
 
   static bool has_instance(const OSSL_PARAM parameters[]) {

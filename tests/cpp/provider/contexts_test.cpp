@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts that are copied, begin again, or are given what contradicts itself: as the default provider's.
+#include <dlfcn.h>
+#include <openssl/async.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 
@@ -202,6 +204,95 @@ TEST(ProviderEd25519, Ed25519KeepsItsInstanceWhereItBeginsAgain) {
     made.push_back(signature);
   }
   EXPECT_EQ(made[0], made[1]);
+}
+
+using BeginMessage = int (*)(EVP_PKEY_CTX*, EVP_SIGNATURE*, const OSSL_PARAM[]);
+
+/// A function of OpenSSL 3.4 and newer; null before.
+BeginMessage message_function(const char* name) {
+  return reinterpret_cast<BeginMessage>(dlsym(RTLD_DEFAULT, name));
+}
+
+/// A context for Ed25519 that has begun; null if it could not.
+Evp<EVP_PKEY_CTX> begun(const Library& library, EVP_PKEY* key, BeginMessage begin,
+                        const OSSL_PARAM parameters[]) {
+  EVP_SIGNATURE* const algorithm = EVP_SIGNATURE_fetch(library.get(), "ED25519", nullptr);
+  Evp<EVP_PKEY_CTX> context = library.context(key);
+  if (begin(context.get(), algorithm, parameters) <= 0) context.reset();
+  EVP_SIGNATURE_free(algorithm);
+  return context;
+}
+
+TEST(ProviderMessages, Ed25519SignsAndVerifiesThem) {
+  const BeginMessage sign = message_function("EVP_PKEY_sign_message_init");
+  const BeginMessage verify = message_function("EVP_PKEY_verify_message_init");
+  if (sign == nullptr || verify == nullptr) GTEST_SKIP() << "libcrypto has no functions for messages";
+  const Library library;
+  Bytes signature(64), theirs(64);
+  for (const auto& [each, made] : {std::pair(&library, &signature), {&reference(), &theirs}}) {
+    const Evp<EVP_PKEY> key = each->decode(private_pem("ED25519"));
+    const Evp<EVP_PKEY_CTX> signing = begun(*each, key.get(), sign, nullptr);
+    ASSERT_NE(signing, nullptr);
+    std::size_t size = 0;
+    ASSERT_EQ(EVP_PKEY_sign(signing.get(), nullptr, &size, kMessage.data(), kMessage.size()), 1);
+    ASSERT_EQ(size, made->size());
+    ASSERT_EQ(EVP_PKEY_sign(signing.get(), made->data(), &size, kMessage.data(), kMessage.size()), 1);
+    const Evp<EVP_PKEY_CTX> verifying = begun(*each, key.get(), verify, nullptr);
+    ASSERT_NE(verifying, nullptr);
+    EXPECT_EQ(EVP_PKEY_verify(verifying.get(), made->data(), size, kMessage.data(), kMessage.size()), 1);
+    EXPECT_NE(EVP_PKEY_verify(verifying.get(), made->data(), size, kMessage.data(), 9), 1);
+    // The algorithm's name is that of the instance.
+    char instance[] = "Ed25519ctx";
+    const OSSL_PARAM other[] = {OSSL_PARAM_construct_utf8_string("instance", instance, 0),
+                                OSSL_PARAM_construct_end()};
+    EXPECT_EQ(begun(*each, key.get(), sign, other), nullptr);
+    EXPECT_NE(EVP_PKEY_CTX_set_params(signing.get(), other), 1);
+  }
+  EXPECT_EQ(signature, theirs);
+  EXPECT_EQ(library.verified(), 2U);
+  ERR_clear_error();
+}
+
+struct Verification {
+  EVP_PKEY_CTX* context;
+  const Bytes* signature;
+};
+
+int verify_twice(void* argument) {
+  const auto [context, signature] = *static_cast<const Verification*>(argument);
+  int valid = 0;
+  for (int i = 0; i < 2; ++i) {
+    valid += EVP_PKEY_verify(context, signature->data(), signature->size(), kMessage.data(), kMessage.size());
+  }
+  return valid;
+}
+
+// One beginning serves any number of operations, also of those that the default provider computes: single
+// signatures, and verifications in asynchronous jobs.
+TEST(ProviderMessages, Ed25519GoesOnByTheSameContext) {
+  const BeginMessage sign = message_function("EVP_PKEY_sign_message_init");
+  const BeginMessage verify = message_function("EVP_PKEY_verify_message_init");
+  if (sign == nullptr || verify == nullptr) GTEST_SKIP() << "libcrypto has no functions for messages";
+  const Library library;
+  const Evp<EVP_PKEY> key = library.decode(private_pem("ED25519"));
+  const Evp<EVP_PKEY_CTX> signing = begun(library, key.get(), sign, nullptr);
+  Bytes signature(64);
+  for (int i = 0; i < 3; ++i) {
+    std::size_t size = signature.size();
+    signature.assign(size, 0);
+    ASSERT_EQ(EVP_PKEY_sign(signing.get(), signature.data(), &size, kMessage.data(), kMessage.size()), 1);
+    EXPECT_EQ(verify_message(reference(), key.get(), nullptr, kMessage, signature, {}), 1);
+  }
+  const Evp<EVP_PKEY_CTX> verifying = begun(library, key.get(), verify, nullptr);
+  Verification verification{verifying.get(), &signature};
+  EXPECT_EQ(verify_twice(&verification), 2);
+  ASYNC_WAIT_CTX* const waiting = ASYNC_WAIT_CTX_new();
+  ASYNC_JOB* job = nullptr;
+  int valid = 0;
+  EXPECT_EQ(ASYNC_start_job(&job, waiting, &valid, verify_twice, &verification, sizeof verification),
+            ASYNC_FINISH);
+  EXPECT_EQ(valid, 2);
+  ASYNC_WAIT_CTX_free(waiting);
 }
 
 }  // namespace

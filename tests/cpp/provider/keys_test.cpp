@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of the provider: where they come from, where they go, what is asked of them; curves; references.
-#include <dlfcn.h>
 #include <openssl/decoder.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
@@ -246,53 +245,6 @@ TEST(ProviderCurves, KeysFromTemplates) {
   point[50] ^= 1;
   EXPECT_NE(EVP_PKEY_set1_encoded_public_key(peer.get(), point, size), 1);
   OPENSSL_free(point);
-  ERR_clear_error();
-}
-
-using BeginMessage = int (*)(EVP_PKEY_CTX*, EVP_SIGNATURE*, const OSSL_PARAM[]);
-
-/// A function of OpenSSL 3.4 and newer; null before.
-BeginMessage message_function(const char* name) {
-  return reinterpret_cast<BeginMessage>(dlsym(RTLD_DEFAULT, name));
-}
-
-/// A context for Ed25519 that has begun; null if it could not.
-Evp<EVP_PKEY_CTX> begun(const Library& library, EVP_PKEY* key, BeginMessage begin,
-                        const OSSL_PARAM parameters[]) {
-  EVP_SIGNATURE* const algorithm = EVP_SIGNATURE_fetch(library.get(), "ED25519", nullptr);
-  Evp<EVP_PKEY_CTX> context = library.context(key);
-  if (begin(context.get(), algorithm, parameters) <= 0) context.reset();
-  EVP_SIGNATURE_free(algorithm);
-  return context;
-}
-
-TEST(ProviderMessages, Ed25519SignsAndVerifiesThem) {
-  const BeginMessage sign = message_function("EVP_PKEY_sign_message_init");
-  const BeginMessage verify = message_function("EVP_PKEY_verify_message_init");
-  if (sign == nullptr || verify == nullptr) GTEST_SKIP() << "libcrypto has no functions for messages";
-  const Library library;
-  Bytes signature(64), theirs(64);
-  for (const auto& [each, made] : {std::pair(&library, &signature), {&reference(), &theirs}}) {
-    const Evp<EVP_PKEY> key = each->decode(private_pem("ED25519"));
-    const Evp<EVP_PKEY_CTX> signing = begun(*each, key.get(), sign, nullptr);
-    ASSERT_NE(signing, nullptr);
-    std::size_t size = 0;
-    ASSERT_EQ(EVP_PKEY_sign(signing.get(), nullptr, &size, kMessage.data(), kMessage.size()), 1);
-    ASSERT_EQ(size, made->size());
-    ASSERT_EQ(EVP_PKEY_sign(signing.get(), made->data(), &size, kMessage.data(), kMessage.size()), 1);
-    const Evp<EVP_PKEY_CTX> verifying = begun(*each, key.get(), verify, nullptr);
-    ASSERT_NE(verifying, nullptr);
-    EXPECT_EQ(EVP_PKEY_verify(verifying.get(), made->data(), size, kMessage.data(), kMessage.size()), 1);
-    EXPECT_NE(EVP_PKEY_verify(verifying.get(), made->data(), size, kMessage.data(), 9), 1);
-    // The algorithm's name is that of the instance.
-    char instance[] = "Ed25519ctx";
-    const OSSL_PARAM other[] = {OSSL_PARAM_construct_utf8_string("instance", instance, 0),
-                                OSSL_PARAM_construct_end()};
-    EXPECT_EQ(begun(*each, key.get(), sign, other), nullptr);
-    EXPECT_NE(EVP_PKEY_CTX_set_params(signing.get(), other), 1);
-  }
-  EXPECT_EQ(signature, theirs);
-  EXPECT_EQ(library.verified(), 2U);
   ERR_clear_error();
 }
 
