@@ -57,6 +57,10 @@ int export_key(void* key, int selection, OSSL_CALLBACK* callback, void* argument
     own.provider().raise(Reason::not_private, "the key is a reference to a key of manymod-signd");
     return 0;
   }
+  // EVP_PKEY_print_params(3) exports the parameters alone to the default provider's encoder, which crashes
+  // when it prints an RSA key that has no modulus.
+  const bool is_rsa = own.kind() == Kind::rsa || own.kind() == Kind::rsa_pss;
+  if (is_rsa && (selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return 0;
   return own.export_parts(selection, callback, argument) ? 1 : 0;
 }
 

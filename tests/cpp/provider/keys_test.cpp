@@ -97,6 +97,26 @@ TEST_P(ProviderKeys, HaveTheParametersOfTheDefaultProvider) {
   EXPECT_NE(EVP_PKEY_gettable_params(key_.get()), nullptr);
 }
 
+/// What a function of libcrypto prints of a key; empty on failure.
+std::string printed(EVP_PKEY* key, int (*print)(BIO*, const EVP_PKEY*, int, ASN1_PCTX*)) {
+  const Evp<BIO> bio(BIO_new(BIO_s_mem()));
+  if (print(bio.get(), key, 0, nullptr) != 1) return {};
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &text);
+  return {text, static_cast<std::size_t>(size)};
+}
+
+// Keys without parameters are refused where parameters alone are to be printed.
+TEST_P(ProviderKeys, ArePrintedAsByTheDefaultProvider) {
+  const Evp<EVP_PKEY> theirs = reference().decode(pem_);
+  EXPECT_EQ(printed(key_.get(), EVP_PKEY_print_private), printed(theirs.get(), EVP_PKEY_print_private));
+  EXPECT_EQ(printed(key_.get(), EVP_PKEY_print_public), printed(theirs.get(), EVP_PKEY_print_public));
+  const bool has_parameters = EVP_PKEY_is_a(key_.get(), "EC") == 1;
+  EXPECT_EQ(printed(key_.get(), EVP_PKEY_print_params),
+            has_parameters ? printed(theirs.get(), EVP_PKEY_print_params) : "");
+  ERR_clear_error();
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, ProviderKeys,
                          testing::Values("RSA:2048", "EC:P-256", "EC:P-384", "EC:P-521", "ED25519"),
                          [](const auto& kind) {

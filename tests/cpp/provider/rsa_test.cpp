@@ -400,6 +400,8 @@ TEST_P(ProviderRsa, KeysForPssAlone) {
   EXPECT_TRUE(sign_message(library_, key.get(), "SHA256", kMessage, {}, 1).empty());
   EXPECT_TRUE(sign_message(library_, key.get(), nullptr, kMessage, {{"saltlen", "39"}}, 1).empty());
   EXPECT_TRUE(sign_message(library_, key.get(), nullptr, kMessage, {{"pad-mode", "pkcs1"}}, 1).empty());
+  const Evp<BIO> text(BIO_new(BIO_s_mem()));
+  EXPECT_NE(EVP_PKEY_print_params(text.get(), key.get(), 0, nullptr), 1);
   ERR_clear_error();
 }
 
