@@ -205,8 +205,9 @@ Status Reader::group_up(const RequestHeader& header, ByteSpan input, Clock::time
   auto group = std::ranges::find_if(groups_, fits);
   if (group == groups_.end()) {
     if (groups_.size() == kOpenGroups) {
-      Group::submit(std::move(groups_.front()));
-      groups_.erase(groups_.begin());
+      auto oldest = std::move(groups_.front());
+      groups_.erase(groups_.begin());  // first: submit() may throw, and end_sweep() submits what is left
+      Group::submit(std::move(oldest));
     }
     group = groups_.insert(groups_.end(),
                            std::make_unique<Group>(generation_, connection_, *served, header.timeout_ms));

@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <new>
 
 #include "client/link.hpp"
+#include "daemon/allocations.hpp"
 #include "daemon/certificates.hpp"
 
 namespace manymod::signd::test {
@@ -21,45 +20,22 @@ using namespace std::chrono_literals;
 constexpr std::array<std::uint8_t, 24> kSecret = {0x73, 0xC1, 0x9E, 0x42, 0xD8, 0x05, 0xBF, 0x6A,
                                                   0x31, 0xE4, 0x8D, 0x97, 0x2C, 0xF0, 0x5B, 0xA6,
                                                   0x19, 0x7E, 0xCB, 0x04, 0xDA, 0x63, 0xB5, 0x88};
-std::atomic<bool> watching{false};
 std::atomic<int> found{0};
 
-}  // namespace
-
-void look_at_freed(void* memory) {
-  if (memory == nullptr || !watching.load(std::memory_order_relaxed)) return;
+void look_for_secret(const void* memory) {
   const auto* const bytes = static_cast<const std::uint8_t*>(memory);
-  const auto* const end = bytes + malloc_usable_size(memory);
+  const auto* const end = bytes + malloc_usable_size(const_cast<void*>(memory));
   if (std::search(bytes, end, kSecret.begin(), kSecret.end()) != end) ++found;
 }
-
-}  // namespace manymod::signd::test
-
-// Sanitizers have allocators of their own.
-#ifndef MANYMOD_SANITIZED
-void* operator new(std::size_t size) {
-  void* const memory = std::malloc(std::max<std::size_t>(size, 1));
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-void operator delete(void* memory) noexcept {
-  manymod::signd::test::look_at_freed(memory);
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
-#endif
-
-namespace manymod::signd::test {
-namespace {
 
 /// While it lives, freed memory is looked at.
 class Watch {
  public:
   Watch() {
     found = 0;
-    watching = true;
+    look_at_freed = look_for_secret;
   }
-  ~Watch() { watching = false; }
+  ~Watch() { look_at_freed = nullptr; }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 };
