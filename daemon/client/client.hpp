@@ -65,7 +65,8 @@ class Ticket {
  public:
   Ticket() = default;
   /// Withdraw the request. @return true: its completion will not be called, its descriptor not written to.
-  /// false: that has happened; if it is happening on another thread, the function waits until it has
+  /// false: that has happened, or it is the request's own completion that asks; if it is happening on another
+  /// thread, the function waits until it has
   bool cancel();
   /// The answer to a request with a descriptor, once. @return false while there is none, and for requests
   /// with a completion

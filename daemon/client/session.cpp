@@ -8,10 +8,11 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <iterator>
 #include <system_error>
 #include <utility>
+
+#include "client/quiet_thread.hpp"
 
 namespace manymod::signd {
 namespace {
@@ -40,22 +41,6 @@ std::unique_ptr<Link> link_or_null(const Settings& settings, Clock::time_point l
     return open_link(settings, limit);
   } catch (const std::exception&) {  // the daemon is away, or refuses
     return nullptr;
-  }
-}
-
-// A thread that blocks all signals, so that the program's own threads handle them.
-template <class Body>
-std::thread quiet_thread(Body body) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread thread(std::move(body));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
   }
 }
 
@@ -232,6 +217,11 @@ bool Session::cancel(Outstanding& request) {
   }
   if (std::this_thread::get_id() != thread_id_) {
     delivered_.wait(lock, [&] { return request.state != Outstanding::State::delivering; });
+  } else if (request.state == Outstanding::State::delivering && !request.begun) {
+    // A completion cancels a request that deliver() has not come to yet. Unlike in withdraw(), the slot is
+    // free already, or its answer will free it.
+    request.state = Outstanding::State::withdrawn;
+    request.completion = nullptr;
   }
   return request.state == Outstanding::State::withdrawn;
 }
@@ -409,6 +399,8 @@ void Session::deliver(Lock& lock, std::vector<OutstandingPtr>& answered) {
   if (answered.empty()) return;
   lock.unlock();
   for (const OutstandingPtr& request : answered) {
+    if (request->state == Outstanding::State::withdrawn) continue;  // by the completion of an earlier one
+    request->begun = true;
     if (request->event >= 0) {
       write_one(request->event);
       continue;
@@ -420,7 +412,9 @@ void Session::deliver(Lock& lock, std::vector<OutstandingPtr>& answered) {
     request->completion = nullptr;
   }
   lock.lock();
-  for (const OutstandingPtr& request : answered) request->state = Outstanding::State::delivered;
+  for (const OutstandingPtr& request : answered) {
+    if (request->begun) request->state = Outstanding::State::delivered;
+  }
   delivered_.notify_all();
 }
 

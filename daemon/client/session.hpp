@@ -20,7 +20,7 @@
 namespace manymod::signd {
 
 /// A request under way. Its members belong to the session's mutex; `completion`, `event` and `answer` to the
-/// session's thread while it delivers them.
+/// session's thread while it delivers them, and `begun` always. Nothing but that thread changes `state` then.
 struct Outstanding {
   enum class State : std::uint8_t { waiting, delivering, delivered, withdrawn };
 
@@ -33,6 +33,7 @@ struct Outstanding {
   int event = -1;         ///< or, if neither, call() waits for
   std::condition_variable answered;
   State state = State::waiting;
+  bool begun = false;  ///< deliver() has come to it: its completion is called, its descriptor written to
   bool taken = false;  ///< the ticket has given the answer away
   Answer answer;
 };

@@ -212,6 +212,31 @@ TEST_F(SigndService, WritesToDescriptorsAndCancels) {
   close(event);
 }
 
+// Without a daemon all requests are answered together, in their order, when their client is destroyed.
+TEST_F(SigndService, CompletionsCancelRequestsThatAreAnsweredWithThem) {
+  const Settings settings{.address = folder_.at("nothing"), .patience = std::chrono::seconds(60)};
+  auto alone = std::make_unique<Client>(settings);
+  const Request request = request_for("rsa", kPss, kDigest);
+  const int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  Ticket first, second, third;
+  bool first_cancelled = true, others_cancelled = false, second_called = false;
+  first = alone->submit(request, [&](Answer&&) {
+    first_cancelled = first.cancel();
+    others_cancelled = second.cancel() && third.cancel() && second.cancel();
+  });
+  second = alone->submit(request, [&](Answer&&) { second_called = true; });
+  third = alone->submit(request, event);
+  alone.reset();
+  EXPECT_FALSE(first_cancelled);
+  EXPECT_TRUE(others_cancelled);
+  EXPECT_FALSE(second_called);
+  eventfd_t count = 0;
+  EXPECT_NE(eventfd_read(event, &count), 0);
+  Answer answer;
+  EXPECT_FALSE(third.take(answer));
+  close(event);
+}
+
 // The allocator of the address sanitizer does not survive the fork of a process whose other threads allocate.
 #if !defined(MM_ADDRESS_SANITIZER)
 TEST_F(SigndService, ServesForkedChildren) {
