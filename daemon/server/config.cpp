@@ -280,8 +280,8 @@ Config load_config(const std::string& path) {
 }
 
 Limits limits_of(const Config& config) {
-  return {config.max_outstanding, std::max(config.max_message, config.max_key_bits / 8),
-          std::max(kLongestEcResult, config.max_key_bits / 8)};
+  return {config.max_outstanding, std::max(config.max_message, config.max_key_bytes()),
+          std::max(kLongestEcResult, config.max_key_bytes())};
 }
 
 std::string credential_path(const std::string& name) {

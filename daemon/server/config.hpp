@@ -46,6 +46,8 @@ struct Config {
   [[nodiscard]] bool has_tokens() const {
     return std::ranges::any_of(keys, [](const KeyConfig& key) { return !key.token.module.empty(); });
   }
+  /// Of the modulus of the longest RSA key.
+  [[nodiscard]] std::uint32_t max_key_bytes() const { return (max_key_bits + 7) / 8; }
 
   // These are as long as the process.
   std::string socket = "/run/manymod/signd.sock";

@@ -359,7 +359,7 @@ void Daemon::hand_over(std::shared_ptr<Connection> connection) {
 void Daemon::load_again() {
   try {
     const Config config = load_config(config_path_);
-    if (config.max_key_bits / 8 > limits_.max_output) {
+    if (config.max_key_bytes() > std::min(limits_.max_input, limits_.max_output)) {
       throw std::runtime_error("max_key_bits can be raised by a restart only");
     }
     if (!config.tcp.listen.empty() && !tcp_listener_) {

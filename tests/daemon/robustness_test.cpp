@@ -103,6 +103,37 @@ TEST_F(SigndRobustness, KeepsItsKeysWhenAReloadFails) {
   EXPECT_TRUE(serves());
 }
 
+// Results of a key of 1025 bits have 129 bytes.
+TEST_F(SigndRobustness, ServesKeysWhoseBitsAreNoMultipleOfEight) {
+  const Crypto<EVP_PKEY> key(EVP_RSA_gen(1025));
+  folder_.write("odd.pem", private_pem(key.get()));
+  configure(folder_, {}, "max_message = 64\nmax_key_bits = 1025\n" + key_section("odd", "operations = raw"));
+  RunningDaemon daemon(folder_);
+  Client client(settings_of(folder_));
+  Bytes one(129);
+  one.back() = 1;
+  Request request;
+  request.key = id_of(key.get());
+  request.scheme = {Operation::raw};
+  request.input = one;
+  const Answer answer = client.call(request);
+  EXPECT_EQ(answer.status, Status::ok);
+  EXPECT_EQ(answer.output, one);
+  // Rings are as long as the daemon: a reload must not let longer keys in than their records have room for.
+  configure(folder_, {"rsa"}, "max_message = 64\nmax_key_bits = 1033\n");
+  daemon.reload();
+  EXPECT_TRUE(eventually([&] { return metric("failed_reloads_total") == "1"; }));
+}
+
+TEST_F(SigndRobustness, HasRoomForResultsWhoseBitsAreNoMultipleOfEight) {
+  Config config;
+  config.max_message = 64;
+  config.max_key_bits = 1927;
+  const Limits limits = limits_of(config);
+  EXPECT_EQ(limits.max_input, 241U);
+  EXPECT_EQ(limits.max_output, 241U);
+}
+
 TEST_F(SigndRobustness, SaysWhatIsWrongWithAConfiguration) {
   const auto refused = [&](const std::string& text) {
     folder_.write("bad.conf", text);
