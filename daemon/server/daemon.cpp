@@ -373,6 +373,8 @@ void Daemon::load_again() {
     }
     auto next = std::make_shared<const Generation>(config);
     retired_.push_back(shared_.generation.replace(std::move(next)));
+    pending_time_of_remote_ = config.tcp.stall;
+    next_report_ = std::min(next_report_, Clock::now() + config.interval);
     ++shared_.counters.reloads;
     log_line(Level::notice, "reloaded: serves " + std::to_string(config.keys.size()) + " keys");
   } catch (const std::exception& error) {

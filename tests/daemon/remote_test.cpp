@@ -182,6 +182,18 @@ TEST_F(SigndRemote, EndsWhoStalls) {
   EXPECT_EQ(status_for(daemon), Status::ok);
 }
 
+TEST_F(SigndRemote, TakesTheLimitOfHandshakesFromAReload) {
+  configure_remote("", "stall_ms = 600000");
+  RunningDaemon daemon(folder_);
+  configure_remote("");
+  daemon.reload();
+  Client local(settings_of(folder_));
+  ASSERT_TRUE(
+      eventually([&] { return local.metrics().find("signd_reloads_total 1\n") != std::string::npos; }));
+  const Descriptor silent = connect_tcp(*tcp_endpoint(daemon.address()), Clock::now() + 10s);
+  EXPECT_TRUE(eventually([&] { return ends(silent.get()); }));
+}
+
 TEST_F(SigndRemote, EndsWhoDoesNotSpeakItsProtocol) {
   const RunningDaemon daemon(folder_);
   const auto limit = Clock::now() + 10s;

@@ -134,6 +134,15 @@ TEST_F(SigndRobustness, HasRoomForResultsWhoseBitsAreNoMultipleOfEight) {
   EXPECT_EQ(limits.max_output, 241U);
 }
 
+TEST_F(SigndRobustness, WritesMetricsWithinTheIntervalOfAReload) {
+  configure(folder_, {"rsa"}, "interval_s = 86400");
+  RunningDaemon daemon(folder_);
+  const std::string file = folder_.at("metrics");
+  configure(folder_, {"rsa"}, "interval_s = 1\nmetrics_file = " + file);
+  daemon.reload();
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(file); }));
+}
+
 TEST_F(SigndRobustness, SaysWhatIsWrongWithAConfiguration) {
   const auto refused = [&](const std::string& text) {
     folder_.write("bad.conf", text);
