@@ -99,7 +99,8 @@ class Client {
  public:
   /// Does no input or output. @throws std::bad_alloc
   explicit Client(Settings settings);
-  /// Answers what is outstanding with Status::cancelled.
+  /// Answers what is outstanding with Status::cancelled; an attempt to connect that is under way ends first,
+  /// which may take as long as Settings::patience says.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
