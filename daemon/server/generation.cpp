@@ -86,8 +86,9 @@ void Generation::add_key(const KeyConfig& config, std::vector<rsa::Key>& rsa_key
   served.access = AccessList(config.access);
   if (auto* const key = std::get_if<rsa::Key>(&loaded.key)) {
     served.index[static_cast<std::size_t>(Family::rsa)] = static_cast<std::uint32_t>(rsa_keys.size());
-    served.suitable = kRsaOperations;
-    served.operations = config.operations & kRsaOperations;
+    const bool is_for_pss_alone = key->info().pss.only != 0;
+    served.suitable = is_for_pss_alone ? bit_of(Operation::sign_pss) : kRsaOperations;
+    served.operations = config.operations & served.suitable;
     max_modulus_bytes_ = std::max(max_modulus_bytes_, key->info().modulus_bytes);
     rsa_keys.push_back(std::move(*key));
     return;

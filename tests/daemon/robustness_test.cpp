@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reloads, overload, restarts, and clients that do not keep to the rules.
+#include <openssl/rsa.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -101,6 +102,29 @@ TEST_F(SigndRobustness, KeepsItsKeysWhenAReloadFails) {
   Client client(settings_of(folder_));
   EXPECT_TRUE(eventually([&] { return metric("failed_reloads_total") == "1"; }));
   EXPECT_TRUE(serves());
+}
+
+TEST_F(SigndRobustness, KeysForPssAloneSignByPssAlone) {
+  const Crypto<EVP_PKEY_CTX> context(EVP_PKEY_CTX_new_from_name(nullptr, "RSA-PSS", nullptr));
+  EVP_PKEY* made = nullptr;
+  ASSERT_EQ(EVP_PKEY_keygen_init(context.get()), 1);
+  ASSERT_EQ(EVP_PKEY_CTX_set_rsa_keygen_bits(context.get(), 1024), 1);
+  ASSERT_EQ(EVP_PKEY_generate(context.get(), &made), 1);
+  const Crypto<EVP_PKEY> key(made);
+  folder_.write("pss.pem", private_pem(key.get()));
+  configure(folder_, {}, key_section("pss", "operations = sign_pkcs1, sign_pss, decrypt_oaep, raw"));
+  const RunningDaemon daemon(folder_);
+  Client client(settings_of(folder_));
+  const std::vector<KeyInfo> keys = client.keys();
+  ASSERT_EQ(keys.size(), 1U);
+  EXPECT_EQ(keys[0].operations, bit_of(Operation::sign_pss));
+  Request request;
+  request.key = keys[0].id;
+  request.input = kDigest;
+  request.scheme = kPss;
+  EXPECT_EQ(client.call(request).status, Status::ok);
+  request.scheme = {Operation::sign_pkcs1, MM_SHA256};
+  EXPECT_EQ(client.call(request).status, Status::unsupported);
 }
 
 // Results of a key of 1025 bits have 129 bytes.
