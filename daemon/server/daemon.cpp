@@ -84,6 +84,7 @@ Daemon::Daemon(std::string config_path)
   accounts_.emplace(config.max_connections, config.max_connections_per_user);
   socket_mode_ = config.socket_mode;
   pending_time_of_remote_ = config.tcp.stall;
+  is_sandboxed_ = config.sandbox;
   is_cpu_alone_ = config.device == "cpu";
   has_tokens_ = config.has_tokens();
   next_report_ = Clock::now() + config.interval;
@@ -365,11 +366,13 @@ void Daemon::load_again() {
     if (!config.tcp.listen.empty() && !tcp_listener_) {
       throw std::runtime_error("[tcp] can be added by a restart only");
     }
-    if (config.sandbox && (config.device == "cpu") != is_cpu_alone_) {
-      throw std::runtime_error("with sandbox = yes, device can be changed from and to cpu by a restart only");
+    if (is_sandboxed_ && (config.device == "cpu") != is_cpu_alone_) {
+      throw std::runtime_error(
+          "with the sandbox of the start, device can be changed from and to cpu by a restart only");
     }
-    if (config.sandbox && is_cpu_alone_ && config.has_tokens() && !has_tokens_) {
-      throw std::runtime_error("with sandbox = yes, the first key of a token can be added by a restart only");
+    if (is_sandboxed_ && is_cpu_alone_ && config.has_tokens() && !has_tokens_) {
+      throw std::runtime_error(
+          "with the sandbox of the start, the first key of a token can be added by a restart only");
     }
     auto next = std::make_shared<const Generation>(config);
     retired_.push_back(shared_.generation.replace(std::move(next)));

@@ -70,8 +70,8 @@ class Daemon final : private PendingConnection::Host {
   std::vector<std::unique_ptr<Reader>> readers_;
   std::size_t next_reader_ = 0;
   unsigned socket_mode_ = 0;
-  /// What the filter of system calls is for.
-  bool is_cpu_alone_ = false, has_tokens_ = false;
+  /// Whether there is a filter of system calls, and what for: a reload does not change it.
+  bool is_sandboxed_ = false, is_cpu_alone_ = false, has_tokens_ = false;
   std::chrono::milliseconds pending_time_of_remote_{};  ///< of those of TCP
   std::string socket_path_;
 };

@@ -52,5 +52,23 @@ TEST_F(SigndToken, ThatDoesNotGiveItsKeyIsRefusedWithTheReason) {
   EXPECT_NE(problem("rsa").find("does not give this key away"), std::string::npos);
 }
 
+// What a reload may do depends on the filter that there is, not on the file that it reads.
+TEST_F(SigndToken, IsTakenByAReloadUnlessTheDaemonStartedWithASandbox) {
+  hold("rsa2");
+  for (const bool at_start : {true, false}) {
+    const std::vector<std::string> settings = {"sandbox = no\n", "sandbox = yes\n"};
+    configure(folder_, {"rsa"}, settings[at_start ? 1 : 0]);
+    RunningDaemon daemon(folder_);
+    configure(folder_, {"rsa"}, settings[at_start ? 0 : 1]);
+    std::ofstream(folder_.at("signd.conf"), std::ios::app)
+        << "[key.token]\nmodule = " << MANYMOD_TEST_TOKEN
+        << "\ntoken = test token\nobject = site\npin_file = pin\nusers = *\n";
+    daemon.reload();
+    Client client(settings_of(folder_));
+    const std::string counted = at_start ? "signd_failed_reloads_total 1\n" : "signd_reloads_total 1\n";
+    EXPECT_TRUE(eventually([&] { return client.metrics().find(counted) != std::string::npos; })) << at_start;
+  }
+}
+
 }  // namespace
 }  // namespace manymod::signd::test
