@@ -110,6 +110,7 @@ void must_be_zero(bool is_zero, const char* name) {
 
 void take_items(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned uses) {
   const auto need = [uses](unsigned use) { return (uses & use) != 0 ? Need::required : Need::none; };
+  const auto may_have = [uses](unsigned use) { return (uses & use) != 0 ? Need::optional : Need::none; };
   const std::size_t n = call.count;
   take(inputs.secret, call.secret, need(kSecret), n, "secret");
   take(inputs.point, call.point, task.op == MM_ECC_MULTIPLY ? Need::optional : need(kPoint), n, "point");
@@ -120,7 +121,8 @@ void take_items(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned use
   take(inputs.nonce, call.nonce, given ? Need::required : Need::none, n, "nonce");
   if (given && task.scheme != MM_ECC_BIP340 && inputs.nonce->is_shared() && n > 1)
     reject("nonce.count is 1: each item needs its own nonce");
-  take(inputs.context, call.context, (uses & kContext) != 0 ? Need::optional : Need::none, n, "context");
+  take(inputs.context, call.context, may_have(kContext), n, "context");
+  take(inputs.peer_context, call.peer_context, may_have(kKeyExchange), n, "peer_context");
 }
 
 mm_hash checked_hash(const mm_ecc_call& call, unsigned uses) {
@@ -143,12 +145,10 @@ mm_ecc_nonces checked_nonces(const mm_ecc_call& call, Task task) {
   return nonces;
 }
 
+/// The options of SM2's key exchange.
 void take_exchange(Inputs& inputs, const mm_ecc_call& call, unsigned uses) {
   constexpr std::size_t kLongestKey = 65536;
-  const bool used = (uses & kKeyExchange) != 0;
-  take(inputs.peer_context, call.peer_context, used ? Need::optional : Need::none, call.count,
-       "peer_context");
-  if (!used) {
+  if ((uses & kKeyExchange) == 0) {
     must_be_zero(call.key_bytes == 0, "key_bytes");
     must_be_zero(call.responder == 0, "responder");
     must_be_zero(call.confirm == 0, "confirm");
@@ -192,6 +192,7 @@ void take_options(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned u
   if (task.scheme == MM_ECC_BIP340) must_be_zero(!inputs.prehashed, "prehashed");
   if ((uses & kLowS) == 0) must_be_zero(inputs.low_s == 0, "low_s");
   if (task.op != MM_ECC_SIGN) must_be_zero(inputs.check, "no_check");
+  take_exchange(inputs, call, uses);
 }
 
 /// The longest result on the curves that `curves` names, or of curve 0 if it is empty.
@@ -275,7 +276,6 @@ CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
   const unsigned uses = uses_of(task);
   take_options(inputs, call, task, uses);
   take_items(inputs, call, task, uses);
-  take_exchange(inputs, call, uses);
   curves = copied_indices(call.curve, call.count);
   if (task.op == MM_ECC_SUM) check_one_curve(*this);
   WrittenRanges written;
@@ -305,11 +305,9 @@ void CheckedCall::copy_shared_secret() {
 std::size_t longest_result(const Plan& plan, const mm_ecc_call& call) {
   const Task task = checked_task(call);
   const unsigned uses = uses_of(task);
-  if ((uses & kVerdict) != 0) return 0;
   Inputs inputs;
   take_options(inputs, call, task, uses);
-  inputs.key_bytes = call.key_bytes;
-  inputs.confirm = call.confirm != 0;
+  if ((uses & kVerdict) != 0) return 0;
   return longest_result(plan, task, inputs, copied_indices(call.curve, call.count));
 }
 

@@ -288,6 +288,40 @@ TEST(EccCalls, KeysAndSignaturesThatAreNoneDoNotFailACall) {
   EXPECT_EQ(x.statuses[1], MM_ITEM_ECC_CURVE);
 }
 
+/// Else a caller may make room for less than a call that is refused seems to need: 2^64 - 11 bytes of a key
+/// and 64 of confirmations are 53.
+TEST(EccCalls, LengthsAreToldForOptionsOfCallsAlone) {
+  const PlanPointer plan = make_plan({"SM2"});
+  mm_ecc_call exchange{}, verification{}, signing{};
+  for (mm_ecc_call* const call : {&exchange, &verification, &signing}) {
+    call->struct_size = sizeof *call;
+    call->count = 1;
+  }
+  exchange.op = MM_ECC_SM2_EXCHANGE;
+  exchange.nonces = MM_ECC_NONCE_GIVEN;
+  exchange.confirm = 1;
+  verification.op = MM_ECC_VERIFY;
+  signing.op = MM_ECC_SIGN;
+  const auto status = [&](const mm_ecc_call& call, std::size_t expected) {
+    std::size_t bytes = 0;
+    const mm_status found = mm_ecc_result_bytes(plan.get(), &call, &bytes);
+    EXPECT_EQ(bytes, found == MM_OK ? expected : 0);
+    return found;
+  };
+  for (const std::size_t refused : {std::size_t{0}, std::size_t{65537}, SIZE_MAX - 10}) {
+    exchange.key_bytes = refused;
+    EXPECT_EQ(status(exchange, 0), MM_ERR_ARGUMENT);
+  }
+  exchange.key_bytes = 65536;
+  EXPECT_EQ(status(exchange, 65536 + 64), MM_OK);
+  EXPECT_EQ(status(verification, 0), MM_OK);
+  verification.nonces = MM_ECC_NONCE_GIVEN;
+  EXPECT_EQ(status(verification, 0), MM_ERR_ARGUMENT);
+  EXPECT_EQ(status(signing, 64), MM_OK);
+  signing.key_bytes = 5;
+  EXPECT_EQ(status(signing, 0), MM_ERR_ARGUMENT);
+}
+
 TEST(EccCalls, OneVerdictNeedsZip215OnlyForEdDsa) {
   const PlanPointer plan = make_plan({"P-256", "Ed25519"});
   Calls x;
