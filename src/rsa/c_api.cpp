@@ -88,8 +88,10 @@ mm_status mm_rsa_key_get_info(const mm_rsa_key* key, mm_rsa_key_info* info) {
 mm_status mm_rsa_key_get_public(const mm_rsa_key* key, uint8_t* n, uint8_t* e) {
   return manymod::guarded([&] {
     const manymod::rsa::Key& numbers = *required(key, "key").key;
-    manymod::bytes_from_limbs({&required(n, "n"), numbers.bytes()}, numbers.n());
-    manymod::bytes_from_limbs({&required(e, "e"), numbers.exponent_bytes()}, numbers.e());
+    std::uint8_t& modulus = required(n, "n");
+    std::uint8_t& exponent = required(e, "e");
+    manymod::bytes_from_limbs({&modulus, numbers.bytes()}, numbers.n());
+    manymod::bytes_from_limbs({&exponent, numbers.exponent_bytes()}, numbers.e());
     return MM_OK;
   });
 }
