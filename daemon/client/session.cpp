@@ -227,10 +227,11 @@ bool Session::cancel(Outstanding& request) {
 }
 
 bool Session::take(Outstanding& request, Answer& answer) {
-  const Lock lock(mutex_);
-  const bool there =
-      request.state == Outstanding::State::delivering || request.state == Outstanding::State::delivered;
-  if (request.event < 0 || !there || request.taken) return false;
+  Lock lock(mutex_);
+  if (request.event < 0) return false;
+  // The caller may close its descriptor once it has the answer: not before that was written to.
+  delivered_.wait(lock, [&] { return request.state != Outstanding::State::delivering; });
+  if (request.state != Outstanding::State::delivered || request.taken) return false;
   request.taken = true;
   answer = std::move(request.answer);
   return true;
@@ -397,14 +398,17 @@ void Session::settle(Lock& lock, const OutstandingPtr& request, std::vector<Outs
 
 void Session::deliver(Lock& lock, std::vector<OutstandingPtr>& answered) {
   if (answered.empty()) return;
+  // Before any completion is called, which may wait for one of these answers.
+  for (const OutstandingPtr& request : answered) {
+    if (request->event < 0) continue;
+    write_one(request->event);
+    request->state = Outstanding::State::delivered;
+  }
+  delivered_.notify_all();
   lock.unlock();
   for (const OutstandingPtr& request : answered) {
-    if (request->state == Outstanding::State::withdrawn) continue;  // by the completion of an earlier one
+    if (request->state != Outstanding::State::delivering) continue;  // or an earlier completion withdrew it
     request->begun = true;
-    if (request->event >= 0) {
-      write_one(request->event);
-      continue;
-    }
     try {
       request->completion(std::move(request->answer));
     } catch (...) {  // NOLINT(bugprone-empty-catch): no one is there to handle it

@@ -33,7 +33,7 @@ struct Outstanding {
   int event = -1;         ///< or, if neither, call() waits for
   std::condition_variable answered;
   State state = State::waiting;
-  bool begun = false;  ///< deliver() has come to it: its completion is called, its descriptor written to
+  bool begun = false;  ///< deliver() has come to it: its completion is called
   bool taken = false;  ///< the ticket has given the answer away
   Answer answer;
 };

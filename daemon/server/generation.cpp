@@ -153,7 +153,7 @@ std::optional<ServedOperation> Generation::operation(const Scheme& scheme) const
       operations_[*number].store(added, std::memory_order_release);
     }
   }
-  if (added == kNone) return std::nullopt;
+  if (added == kNone || added == kNotAdded) return std::nullopt;
   return ServedOperation{added, row_bytes(scheme), family_of(scheme.operation)};
 }
 
@@ -164,8 +164,11 @@ std::size_t Generation::row_bytes(const Scheme& scheme) const {
 std::uint32_t Generation::add_operation(const Scheme& scheme) const {
   try {
     return family_of(scheme.operation) == Family::rsa ? add_rsa_operation(scheme) : add_ecc_operation(scheme);
-  } catch (const Error&) {  // such as a hash that signatures do not have
-    return kNone;
+  } catch (const Error& error) {
+    // The next request tries again, unless it is the scheme that is refused, such as for a hash that
+    // signatures do not have.
+    const bool may_pass = error.status() == MM_ERR_MEMORY || error.status() == MM_ERR_DEVICE;
+    return may_pass ? kNotAdded : kNone;
   }
 }
 

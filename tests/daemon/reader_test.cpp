@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that takes requests, when memory runs out.
+// What takes requests, when memory runs out.
 #include "server/reader.hpp"
 
 #include <sys/epoll.h>
@@ -86,6 +86,18 @@ TEST(SigndReader, DisconnectsAClientWhoseGroupsNeedMoreMemoryThanThereIs) {
   }
   // A service must not end in one of its own callbacks, which the last group is destroyed in.
   EXPECT_TRUE(eventually([&] { return generation.use_count() == 2; }));
+}
+
+TEST(SigndReader, OffersASchemeForWhichMemoryHadRunOut) {
+#ifdef MANYMOD_SANITIZED
+  GTEST_SKIP() << "sanitizers have allocators of their own";
+#endif
+  const Folder folder;
+  configure(folder, {"rsa"});
+  const Generation generation(load_config(folder.at("signd.conf")));
+  fail_next_allocation();
+  EXPECT_FALSE(generation.operation(kPss));
+  EXPECT_TRUE(generation.operation(kPss));
 }
 
 }  // namespace
