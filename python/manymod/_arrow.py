@@ -188,7 +188,7 @@ def numeric_values(array: Any) -> NDArray[Any]:
 def slices(array: Any) -> tuple[Any, NDArray[np.int64]]:
     """The data and the N + 1 offsets of large_binary or large_string."""
     _, offsets, data = array.buffers()
-    if offsets is None:
+    if offsets is None or not len(array):  # without items there may be no offset either
         return b"", np.zeros(len(array) + 1, np.int64)
     return b"" if data is None else data, np.frombuffer(offsets, np.int64, len(array) + 1, 8 * array.offset)
 

@@ -86,7 +86,6 @@ class ArrowText(Operand):
         scanned = (self._notations, self._widths)
         _core.scan_text(self._data, self._offsets, MAX_DECIMAL_DIGITS, *scanned)
         self._check(wide)
-        self._widths[self._notations == 0] = 1
         self.hexadecimal: NDArray[np.bool_] = self._notations == HEXADECIMAL
         minus = compute.any(compute.match_substring(wide, "-")).as_py()
         self.signed = bool(minus)
@@ -94,9 +93,6 @@ class ArrowText(Operand):
 
     def _check(self, array: Any) -> None:
         wrong = self._notations == 0
-        null = _arrow.null_mask(array)
-        if null is not None:
-            wrong &= ~null
         if wrong.any():
             item = int(np.argmax(wrong))
             text = array[item].as_py()
@@ -182,6 +178,26 @@ def _widened(array: Any) -> Any:
     return array
 
 
+def _without_nulls(array: Any) -> Any:
+    """Zeros in place of nulls, under which Arrow leaves any value; an array without nulls itself."""
+    import pyarrow as pa  # noqa: PLC0415
+    from pyarrow import compute  # noqa: PLC0415
+
+    dtype, types = array.type, pa.types
+    zero: Any
+    if types.is_integer(dtype):
+        zero = 0
+    elif types.is_fixed_size_binary(dtype):
+        zero = bytes(dtype.byte_width)
+    elif types.is_binary(dtype) or types.is_large_binary(dtype):
+        zero = b""
+    elif types.is_string(dtype) or types.is_large_string(dtype):
+        zero = "0"
+    else:
+        return array
+    return compute.fill_null(array, pa.scalar(zero, dtype)) if array.null_count else array
+
+
 def _why_not(dtype: Any) -> str:
     import pyarrow as pa  # noqa: PLC0415
 
@@ -201,13 +217,15 @@ def arrow_operand(name: str, column: Any) -> Operand:
     """
     import pyarrow as pa  # noqa: PLC0415
 
-    given, chunk_lengths, copied = _arrow.plain(column)
-    array = _widened(given)
-    if array is not given:
-        if copied:
-            _arrow.wipe(given)
-        copied = True
-    dtype, types = given.type, pa.types
+    array, chunk_lengths, copied = _arrow.plain(column)
+    dtype, types = array.type, pa.types
+    null = _arrow.null_mask(array)
+    for convert in (_widened, _without_nulls):
+        before, array = array, convert(array)
+        if array is not before:
+            if copied:
+                _arrow.wipe(before)
+            copied = True
     result: Operand
     if types.is_integer(dtype) or types.is_boolean(dtype):
         result = Integers(name, _arrow.numeric_values(array), Kind.ARROW_INTEGERS)
@@ -224,7 +242,7 @@ def arrow_operand(name: str, column: Any) -> Operand:
     else:
         raise TypeError(f"{name}: Arrow type {dtype} {_why_not(dtype)}")
     result.arrow_type = dtype
-    result.null = _arrow.null_mask(array)
+    result.null = null
     result.chunk_lengths = chunk_lengths
     result.decoded = array if copied else None
     return result

@@ -405,6 +405,10 @@ class IntArray:
             shown = [*head, "...", _short(self[count - 1])]
         return f"IntArray(N={count}, bits={self.bits}, [{', '.join(shown)}])"
 
+    def __copy__(self) -> IntArray:
+        """As `copy`: else `copy.copy` would share the limbs, but not the signs that `out=` may change."""
+        return self.copy()
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as limbs and signs."""
         return _unpickle, (np.ascontiguousarray(self._limbs), self._negative)

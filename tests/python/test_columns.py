@@ -296,3 +296,38 @@ def test_no_moduli_at_all(kind: Any) -> None:
     """The widest of none is not looked for in an item that there is not."""
     answer = manymod.addmod(5, pd.Series([], dtype="int64"), pa.array([], kind))
     assert (len(answer), answer.dtype) == (0, np.int64)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hidden"),
+    [
+        (pa.int64(), -9),
+        (pa.uint64(), 2**64 - 1),
+        (pa.large_binary(), b"\xff" * 100),
+        (pa.binary(9), b"\xff" * 9),
+        (pa.large_string(), "-0x" + "f" * 100),
+        (pa.string(), "no integer"),
+        (pa.decimal128(38, 0), -(10**30)),
+    ],
+    ids=str,
+)
+def test_what_is_under_nulls_does_not_matter(kind: pa.DataType, hidden: Any) -> None:
+    """Neither a sign there nor the length of a value."""
+    text, raw = pa.types.is_large_string(kind) or pa.types.is_string(kind), "binary" in str(kind)
+    size = 9 if pa.types.is_fixed_size_binary(kind) else 1
+    five, seven = (str(n) if text else n.to_bytes(size, "big") if raw else n for n in (5, 7))
+    whole = pa.array([five, hidden, seven], kind)
+    _, *buffers = whole.buffers()
+    moduli = pa.Array.from_buffers(kind, 3, [pa.py_buffer(b"\5"), *buffers])
+    assert moduli.to_pylist() == [five, None, seven]
+    assert manymod.mulmod(pa.array([1, 2, 3]), 3, moduli).to_pylist() == [3, None, 2]
+    assert manymod.mulmod(moduli, 1, 5).null_count == 1
+    assert whole.to_pylist() == [five, hidden, seven]
+
+
+@pytest.mark.parametrize("kind", [pa.large_binary(), pa.large_string(), pa.binary(), pa.string()], ids=str)
+def test_no_items_and_no_offsets(kind: pa.DataType) -> None:
+    empty = pa.py_buffer(b"")
+    column = pa.Array.from_buffers(kind, 0, [None, empty, empty])
+    column.validate(full=True)
+    assert len(manymod.mulmod(column, 2, 7)) == 0

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import operator
 import pickle
@@ -371,3 +372,12 @@ def test_comparison_with_arrays() -> None:
         _ = array == pa.array([1, None, 3])
     for other in ({1, 5, 3}, {}, b"123", object()):
         assert (array == other) is False
+
+
+def test_copies_by_the_module_copy_share_nothing() -> None:
+    """Else results in a copy would change magnitudes of the original, without their signs."""
+    original = IntArray.from_ints([1, 2])
+    for made in (copy.copy(original), copy.deepcopy(original)):
+        manymod.submod(made, 5, -7, out=made)
+        assert made.to_ints() == [-4, -3]
+        assert original.to_ints() == [1, 2]
