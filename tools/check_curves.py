@@ -220,6 +220,11 @@ def signing_options(curve: ecc.Curve) -> Iterator[dict[str, Any]]:
         yield {"algorithm": "sha512"}
 
 
+def verifying(keys: list[bytes], options: dict[str, Any]) -> list[bytes]:
+    """Give public keys as their scheme has them: by BIP 340 x alone."""
+    return [key[1:33] for key in keys] if options.get("scheme") == "bip340" else keys
+
+
 def signature_cases(operands: Operands) -> Iterator[Case]:
     """Signatures, verdicts and recovered keys."""
     curve, messages = operands.curve, operands.messages
@@ -228,10 +233,8 @@ def signature_cases(operands: Operands) -> Iterator[Case]:
         yield Case("sign", (operands.damaged(secrets), messages), STATUSES | options)
         signatures = list(curve.sign(secrets, messages, device="cpu", **options))
         given = operands.damaged(signatures)
-        forms = {"": keys}
-        if options.get("scheme") == "bip340":
-            forms = {"": [key[1:33] for key in keys]}
-        elif curve.form == "weierstrass":
+        forms = {"": verifying(keys, options)}
+        if curve.form == "weierstrass" and forms[""] is keys:
             forms["compressed keys"] = operands.compressed(keys)
         policies = ("rfc8032", "strict", "zip215") if curve.form == "edwards" else (None,)
         for form, public in forms.items():
@@ -267,8 +270,7 @@ def plain(answer: Any) -> Any:
 def differences(curve: ecc.Curve, device: str, items: int, source: random.Random) -> Iterator[str]:
     """Name the cases that a device answers otherwise than the CPU."""
     operands = Operands(curve, items, source)
-    cases = list(cases_of(operands))
-    for case in cases:
+    for case in cases_of(operands):
         for count in (*(few for few in FEW if few < items), items):
             found, expected = (plain(case.run(curve, count, where)) for where in (device, "cpu"))
             if found != expected:
@@ -293,9 +295,8 @@ def hedged_differences(operands: Operands, device: str) -> Iterator[str]:
     curve, messages = operands.curve, operands.messages
     secrets, keys = operands.pairs()
     for options in signing_options(curve):
-        public = [key[1:33] for key in keys] if options.get("scheme") == "bip340" else keys
         signatures = curve.sign(secrets, messages, device=device, nonces="hedged", **options)
-        if not all(curve.verify(public, signatures, messages, device="cpu", **options)):
+        if not all(curve.verify(verifying(keys, options), signatures, messages, device="cpu", **options)):
             case = Case("sign", (), {"nonces": "hedged"} | options)
             yield f"{case} of {operands.items} items: not valid for the CPU"
 

@@ -148,6 +148,11 @@ def build(settings: Settings, machine: Machine, *targets: str) -> list[Step]:
     ]
 
 
+def builds_package(settings: Settings, machine: Machine) -> bool:
+    """Return whether the Python package is built here."""
+    return bool(machine.nanobind) and not settings.programs
+
+
 def stage_package(settings: Settings) -> list[Step]:
     """Return the steps that put the package's modules and its built extension into one folder."""
     if settings.programs:
@@ -164,6 +169,15 @@ def python_path(settings: Settings) -> dict[str, str]:
     """Return the environment in which Python finds the package."""
     others = os.environ.get("PYTHONPATH")
     return {"PYTHONPATH": os.pathsep.join([str(settings.package), *([others] if others else [])])}
+
+
+def with_modules(settings: Settings, modules: str, what: str, *command: str) -> Step:
+    """Return the step that runs a Python program if the package and `modules` are there, or says why not."""
+    environment = python_path(settings)
+    skipped = note(f"{what}: skipped, they need {modules} and the package")
+    probe = (sys.executable, "-c", f"import manymod, {modules}")
+    run = Step((sys.executable, *command), environment=environment)
+    return Step(probe, environment=environment, then=(run,), otherwise=(skipped,))
 
 
 def measure(name: str, report: str | None = None, *options: str) -> Plan:
@@ -185,7 +199,7 @@ def gpu_tests(root: Path) -> list[str]:
 
 def plan_check(settings: Settings, machine: Machine) -> list[Step]:
     """C++ tests, and the Python tests where a package is built here."""
-    with_python = bool(machine.nanobind) and not settings.programs
+    with_python = builds_package(settings, machine)
     results = settings.out / "gpu/check.results.json"
     tests = (settings.program("manymod_tests"), f"--gtest_filter={settings.test_filter}")
     steps = build(settings, machine, "manymod_tests", *(["_core"] if with_python else []))
@@ -245,9 +259,7 @@ def comparison_steps(settings: Settings, file: Path) -> list[Step]:
     if settings.items == 0:
         return []
     widths = ",".join(map(str, settings.widths))
-    environment = python_path(settings)
     compare = (
-        sys.executable,
         "tools/check_powers.py",
         "--variant",
         "rns.cuda.t2",
@@ -262,23 +274,16 @@ def comparison_steps(settings: Settings, file: Path) -> list[Step]:
         "--json",
         str(file),
     )
-    skipped = note("results against GMP's: skipped, they need gmpy2, NumPy and the package")
-    probe = (sys.executable, "-c", "import gmpy2, manymod, numpy")
-    compared = Step(compare, environment=environment)
-    return [Step(probe, environment=environment, then=(compared,), otherwise=(skipped,))]
+    return [with_modules(settings, "gmpy2, numpy", "results against GMP's", *compare)]
 
 
 def plan_curves(settings: Settings, machine: Machine) -> list[Step]:
     """Results on curves beside the processor's, where there is a package."""
-    with_python = bool(machine.nanobind) and not settings.programs
+    with_python = builds_package(settings, machine)
     steps = [*build(settings, machine, "_core"), *stage_package(settings)] if with_python else []
-    environment = python_path(settings)
     items = "1000" if settings.quick else "20000"
-    compare = (sys.executable, "tools/check_curves.py", "--device", "cuda", "--items", items)
-    compared = Step(compare, environment=environment)
-    skipped = note("curves: skipped, they need NumPy and the package")
-    probe = (sys.executable, "-c", "import manymod, numpy")
-    return [*steps, Step(probe, environment=environment, then=(compared,), otherwise=(skipped,))]
+    compare = ("tools/check_curves.py", "--device", "cuda", "--items", items)
+    return [*steps, with_modules(settings, "numpy", "results on curves", *compare)]
 
 
 def plan_rns(settings: Settings, machine: Machine) -> list[Step]:
@@ -287,7 +292,7 @@ def plan_rns(settings: Settings, machine: Machine) -> list[Step]:
     report = settings.report("rns", machine.card)
     widths = ",".join(map(str, settings.widths))
     join = (sys.executable, "bench/cuda/rns_report.py", str(parts), "--bits", widths, "--json", report)
-    with_python = bool(machine.nanobind) and not settings.programs
+    with_python = builds_package(settings, machine)
     steps = build(settings, machine, "device_kernels", *(["_core"] if with_python else []))
     for bits in map(str, settings.widths):
         options = ("--technique", "rns", "--bits", bits, "--sweep", *settings.quick_option)

@@ -156,9 +156,6 @@ def _decimals(name: str, array: Any) -> LimbRows:
         words = np.frombuffer(data, np.uint64, count * width, 8 * array.offset * width).reshape(count, width)
     limbs, signs = np.empty_like(words), np.empty(count, np.uint8)
     _core.words_to_limbs(words, limbs, signs)
-    null = _arrow.null_mask(array)
-    if null is not None:
-        limbs[null], signs[null] = 0, 0
     narrow = np.ascontiguousarray(limbs[:, : limbs_for(widest_bits(limbs))])
     if not np.may_share_memory(narrow, limbs):
         limbs.fill(0)  # whether they are secret is not known here
@@ -181,21 +178,21 @@ def _widened(array: Any) -> Any:
 def _without_nulls(array: Any) -> Any:
     """Zeros in place of nulls, under which Arrow leaves any value; an array without nulls itself."""
     import pyarrow as pa  # noqa: PLC0415
-    from pyarrow import compute  # noqa: PLC0415
 
     dtype, types = array.type, pa.types
-    zero: Any
-    if types.is_integer(dtype):
-        zero = 0
-    elif types.is_fixed_size_binary(dtype):
-        zero = bytes(dtype.byte_width)
+    if not array.null_count:
+        return array
+    if types.is_fixed_size_binary(dtype):
+        zero = pa.scalar(bytes(dtype.byte_width), dtype)
     elif types.is_binary(dtype) or types.is_large_binary(dtype):
-        zero = b""
+        zero = pa.scalar(b"", dtype)
     elif types.is_string(dtype) or types.is_large_string(dtype):
-        zero = "0"
+        zero = pa.scalar("0", dtype)
+    elif types.is_integer(dtype) or types.is_decimal(dtype):
+        zero = pa.scalar(0, dtype)
     else:
         return array
-    return compute.fill_null(array, pa.scalar(zero, dtype)) if array.null_count else array
+    return array.fill_null(zero)
 
 
 def _why_not(dtype: Any) -> str:

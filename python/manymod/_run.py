@@ -102,14 +102,14 @@ class Watched:
         if not callable(progress):
             raise TypeError(f"progress must be a function of two numbers, not {type(progress).__name__}")
         self.progress = progress
-        self.last = -1
+        self.last = 0
 
     def __call__(self, done: int, total: int) -> None:
         self.last = done
         self.progress(done, total)
 
     def finish(self, total: int) -> None:
-        if total and self.last != total:
+        if self.last != total:
             self.progress(total, total)
 
 

@@ -121,9 +121,11 @@ class IntArray:
         """
         if bits is not None and operator.index(bits) < 0:
             raise ValueError(f"bits must be None or at least 0, not {bits}")
-        if not isinstance(values, Iterable):
-            raise TypeError(f"values must be a sequence of integers, not {type(values).__name__}")
-        sequence = values if isinstance(values, Sequence) else list(values)
+        try:
+            items = iter(values)
+        except TypeError:
+            raise TypeError(f"values must be a sequence of integers, not {type(values).__name__}") from None
+        sequence = values if isinstance(values, Sequence) else list(items)
         return cls._make(*ints_to_limbs(sequence, bits))
 
     @classmethod

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,8 +121,7 @@ class KeyCalls:
     def _run(
         self, name: str, op: int, settings: Settings, given: tuple[str, Items], key_indices: Any, how: Any
     ) -> Any:
-        indices, labels = key_numbers(key_indices, len(self._keys))
-        common_count({given[0]: given[1].count, "key_indices": length(indices)})
+        indices, labels = self._indices(key_indices, dict([given]))
         secrets = _chosen([key.secret or b"" for key in self._keys], indices)
         operands = {given[0]: given[1], "secrets": secrets}
         try:
@@ -147,14 +146,12 @@ class KeyCalls:
         """Check signatures, each or all `together`."""
         check_keywords("verify_all" if together else "verify", options, VerifyOptions)
         settings = verify_settings(self.on_curves.curves, **options)
-        indices, labels = key_numbers(key_indices, len(self._keys))
-        of_keys = [_x_alone(key) if settings.scheme == "bip340" else key.public for key in self._keys]
         given = {
             "signatures": byte_items("signatures", signatures),
             "messages": byte_items("messages", messages),
         }
-        counts = {name: items.count for name, items in given.items()}
-        common_count(counts | {"key_indices": length(indices)})
+        indices, labels = self._indices(key_indices, given)
+        of_keys = [_x_alone(key) if settings.scheme == "bip340" else key.public for key in self._keys]
         operands = given | {"public_keys": _chosen(of_keys, indices)}
         call = self.on_curves.verify_all if together else self.on_curves.verify
         return call(
@@ -165,6 +162,13 @@ class KeyCalls:
             errors=errors,
             progress=progress,
         )
+
+    def _indices(self, key_indices: Any, given: Mapping[str, Items]) -> tuple[NDArray[np.uint32] | None, Any]:
+        """As `key_numbers`, of as many items as are given: the lengths of what a caller gave are told."""
+        indices, labels = key_numbers(key_indices, len(self._keys))
+        counts = {name: items.count for name, items in given.items()}
+        common_count(counts | {"key_indices": length(indices)})
+        return indices, labels
 
     def _curves_of(self, indices: NDArray[np.uint32] | None) -> NDArray[np.uint32] | None:
         """Indices of the items' curves; None: the first one."""

@@ -223,21 +223,28 @@ Evp<EVP_PKEY_CTX> begun(const Library& library, EVP_PKEY* key, BeginMessage begi
   return context;
 }
 
-TEST(ProviderMessages, Ed25519SignsAndVerifiesThem) {
-  const BeginMessage sign = message_function("EVP_PKEY_sign_message_init");
-  const BeginMessage verify = message_function("EVP_PKEY_verify_message_init");
-  if (sign == nullptr || verify == nullptr) GTEST_SKIP() << "libcrypto has no functions for messages";
+class ProviderMessages : public ::testing::Test {
+ protected:
+  const BeginMessage sign_ = message_function("EVP_PKEY_sign_message_init"),
+                     verify_ = message_function("EVP_PKEY_verify_message_init");
+
+  void SetUp() override {
+    if (sign_ == nullptr || verify_ == nullptr) GTEST_SKIP() << "libcrypto has no functions for messages";
+  }
+};
+
+TEST_F(ProviderMessages, Ed25519SignsAndVerifiesThem) {
   const Library library;
   Bytes signature(64), theirs(64);
   for (const auto& [each, made] : {std::pair(&library, &signature), {&reference(), &theirs}}) {
     const Evp<EVP_PKEY> key = each->decode(private_pem("ED25519"));
-    const Evp<EVP_PKEY_CTX> signing = begun(*each, key.get(), sign, nullptr);
+    const Evp<EVP_PKEY_CTX> signing = begun(*each, key.get(), sign_, nullptr);
     ASSERT_NE(signing, nullptr);
     std::size_t size = 0;
     ASSERT_EQ(EVP_PKEY_sign(signing.get(), nullptr, &size, kMessage.data(), kMessage.size()), 1);
     ASSERT_EQ(size, made->size());
     ASSERT_EQ(EVP_PKEY_sign(signing.get(), made->data(), &size, kMessage.data(), kMessage.size()), 1);
-    const Evp<EVP_PKEY_CTX> verifying = begun(*each, key.get(), verify, nullptr);
+    const Evp<EVP_PKEY_CTX> verifying = begun(*each, key.get(), verify_, nullptr);
     ASSERT_NE(verifying, nullptr);
     EXPECT_EQ(EVP_PKEY_verify(verifying.get(), made->data(), size, kMessage.data(), kMessage.size()), 1);
     EXPECT_NE(EVP_PKEY_verify(verifying.get(), made->data(), size, kMessage.data(), 9), 1);
@@ -245,7 +252,7 @@ TEST(ProviderMessages, Ed25519SignsAndVerifiesThem) {
     char instance[] = "Ed25519ctx";
     const OSSL_PARAM other[] = {OSSL_PARAM_construct_utf8_string("instance", instance, 0),
                                 OSSL_PARAM_construct_end()};
-    EXPECT_EQ(begun(*each, key.get(), sign, other), nullptr);
+    EXPECT_EQ(begun(*each, key.get(), sign_, other), nullptr);
     EXPECT_NE(EVP_PKEY_CTX_set_params(signing.get(), other), 1);
   }
   EXPECT_EQ(signature, theirs);
@@ -269,13 +276,10 @@ int verify_twice(void* argument) {
 
 // One beginning serves any number of operations, also of those that the default provider computes: single
 // signatures, and verifications in asynchronous jobs.
-TEST(ProviderMessages, Ed25519GoesOnByTheSameContext) {
-  const BeginMessage sign = message_function("EVP_PKEY_sign_message_init");
-  const BeginMessage verify = message_function("EVP_PKEY_verify_message_init");
-  if (sign == nullptr || verify == nullptr) GTEST_SKIP() << "libcrypto has no functions for messages";
+TEST_F(ProviderMessages, Ed25519GoesOnByTheSameContext) {
   const Library library;
   const Evp<EVP_PKEY> key = library.decode(private_pem("ED25519"));
-  const Evp<EVP_PKEY_CTX> signing = begun(library, key.get(), sign, nullptr);
+  const Evp<EVP_PKEY_CTX> signing = begun(library, key.get(), sign_, nullptr);
   Bytes signature(64);
   for (int i = 0; i < 3; ++i) {
     std::size_t size = signature.size();
@@ -283,7 +287,7 @@ TEST(ProviderMessages, Ed25519GoesOnByTheSameContext) {
     ASSERT_EQ(EVP_PKEY_sign(signing.get(), signature.data(), &size, kMessage.data(), kMessage.size()), 1);
     EXPECT_EQ(verify_message(reference(), key.get(), nullptr, kMessage, signature, {}), 1);
   }
-  const Evp<EVP_PKEY_CTX> verifying = begun(library, key.get(), verify, nullptr);
+  const Evp<EVP_PKEY_CTX> verifying = begun(library, key.get(), verify_, nullptr);
   Verification verification{verifying.get(), &signature};
   EXPECT_EQ(verify_twice(&verification), 2);
   ASYNC_WAIT_CTX* const waiting = ASYNC_WAIT_CTX_new();

@@ -109,6 +109,14 @@ int start(ASYNC_JOB** job, ASYNC_WAIT_CTX* waiting, Signing& signing, int& resul
   return ASYNC_start_job(job, waiting, &result, body, static_cast<void*>(&argument), sizeof argument);
 }
 
+/// The result of a job that is resumed although nothing was signalled, until it ends.
+int result_of_job(ASYNC_WAIT_CTX* waiting, Signing& signing) {
+  ASYNC_JOB* job = nullptr;
+  int result = 0;
+  while (start(&job, waiting, signing, result) == ASYNC_PAUSE) std::this_thread::yield();
+  return result;
+}
+
 TEST(ProviderJobs, PauseUntilTheAnswerIsThere) {
   const Library library;
   const Evp<EVP_PKEY> key = library.decode(private_pem("RSA:2048"));
@@ -141,10 +149,7 @@ TEST(ProviderJobs, PauseAgainWhenResumedTooEarly) {
   const Evp<EVP_PKEY> key = library.decode(private_pem("RSA:3072"));
   Signing signing{&library, key.get()};
   ASYNC_WAIT_CTX* const waiting = ASYNC_WAIT_CTX_new();
-  ASYNC_JOB* job = nullptr;
-  int result = 0;
-  while (start(&job, waiting, signing, result) == ASYNC_PAUSE) std::this_thread::yield();
-  EXPECT_EQ(result, 1);
+  EXPECT_EQ(result_of_job(waiting, signing), 1);
   ASYNC_WAIT_CTX_free(waiting);
 }
 
@@ -155,13 +160,10 @@ TEST(ProviderJobs, LeaveNoEventBehind) {
   const Evp<EVP_PKEY> key = library.decode(private_pem("RSA:3072"));
   Signing signing{&library, key.get()};
   ASYNC_WAIT_CTX* const waiting = ASYNC_WAIT_CTX_new();
-  ASYNC_JOB* job = nullptr;
-  int result = 0;
   const long before = events;
   events_are_late = true;
-  while (start(&job, waiting, signing, result) == ASYNC_PAUSE) std::this_thread::yield();
+  EXPECT_EQ(result_of_job(waiting, signing), 1);
   events_are_late = false;
-  EXPECT_EQ(result, 1);
   while (events == before) std::this_thread::yield();
   OSSL_ASYNC_FD descriptor = -1;
   std::size_t count = 1;

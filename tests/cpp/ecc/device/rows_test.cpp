@@ -8,6 +8,14 @@
 namespace manymod::test {
 namespace {
 
+/// Options of signatures of digests by given nonces, from which keys are recovered.
+void recoverable_of_digests(ecc::Inputs& inputs) {
+  inputs.prehashed = true;
+  inputs.nonces = MM_ECC_NONCE_GIVEN;
+  inputs.signature_format = MM_ECC_RECOVERABLE;
+  inputs.low_s = -1;
+}
+
 class CudaEcdsaRows : public CudaRows {
  protected:
   void check_public_keys();
@@ -180,13 +188,7 @@ void CudaEcdsaRows::check_recovery() {
   for (std::size_t i = 0; i < kCount; ++i) items.message.push_back(random_bytes(curve_.order_bits / 8));
   items.message[1] = Bytes(curve_.order_bits / 8);
   items.message[2][0] = 0;
-  const auto options = [](ecc::Inputs& inputs) {
-    inputs.prehashed = true;
-    inputs.nonces = MM_ECC_NONCE_GIVEN;
-    inputs.signature_format = MM_ECC_RECOVERABLE;
-    inputs.low_s = -1;
-  };
-  items.signature = same(items, MM_ECC_SIGN, options).output;
+  items.signature = same(items, MM_ECC_SIGN, recoverable_of_digests).output;
   const std::vector<Bytes> keys = public_keys(items.secret);
   items.secret.clear(), items.nonce.clear();
   // (s / r) R = (e / r) G for R = G and s = e.
@@ -199,7 +201,7 @@ void CudaEcdsaRows::check_recovery() {
   std::ranges::copy(bytes_of(curve_.n), items.signature[4].begin() + at_s);
   items.signature[5].back() = 4;
   items.signature[6].back() |= 2;  // x = r + n is p or more
-  const SchemeRun run = agree(items, MM_ECC_RECOVER, {2, 3, 4, 5, 6}, options);
+  const SchemeRun run = agree(items, MM_ECC_RECOVER, {2, 3, 4, 5, 6}, recoverable_of_digests);
   EXPECT_EQ(run.status[2], MM_ITEM_ECC_NO_KEY);
   EXPECT_EQ(run.status[4], MM_ITEM_ECC_SIGNATURE);
   EXPECT_EQ(run.status[5], MM_ITEM_ECC_SIGNATURE);
@@ -218,7 +220,7 @@ void CudaEcdsaRows::check_recovery() {
   for (const auto format : {MM_ECC_COMPRESSED, MM_ECC_X_ONLY}) {
     for (const int low_s : {1, -1}) {
       same(items, MM_ECC_RECOVER, [&](ecc::Inputs& inputs) {
-        options(inputs);
+        recoverable_of_digests(inputs);
         inputs.prehashed = low_s == 1;
         inputs.point_format = format;
         inputs.low_s = low_s;
@@ -389,15 +391,9 @@ TEST_F(CudaRowsOfWidestCurve, RecoversKeys) {
   items.nonce = scalars();
   for (std::size_t i = 0; i < kCount; ++i) items.message.push_back(random_bytes(32));
   const std::vector<Bytes> keys = public_keys(items.secret);
-  const auto options = [](ecc::Inputs& inputs) {
-    inputs.prehashed = true;
-    inputs.nonces = MM_ECC_NONCE_GIVEN;
-    inputs.signature_format = MM_ECC_RECOVERABLE;
-    inputs.low_s = -1;
-  };
-  items.signature = same(items, MM_ECC_SIGN, options).output;
+  items.signature = same(items, MM_ECC_SIGN, recoverable_of_digests).output;
   items.secret.clear(), items.nonce.clear();
-  EXPECT_EQ(agree(items, MM_ECC_RECOVER, {}, options, Places::rows, {}).output, keys);
+  EXPECT_EQ(agree(items, MM_ECC_RECOVER, {}, recoverable_of_digests, Places::rows, {}).output, keys);
 }
 
 using CudaRowFailures = CudaRows;
