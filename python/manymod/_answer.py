@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import ma
 from numpy.typing import NDArray
 
 from manymod._limbs import Limbs, Signs
@@ -15,7 +16,7 @@ __all__ = ["Answer", "check_writable"]
 
 def check_writable(out: NDArray[Any]) -> None:
     """Raise ValueError for an array that cannot hold results: read-only, masked, or over itself."""
-    if isinstance(out, np.ma.MaskedArray):
+    if isinstance(out, ma.MaskedArray):
         raise ValueError("out is a numpy masked array, whose mask would hide results: give its .data")
     if not out.flags.writeable:
         raise ValueError("out is read-only")

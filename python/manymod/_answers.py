@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy import ma
 from numpy.typing import NDArray
 
 from manymod import _arrow, _core
@@ -170,7 +171,7 @@ class _MaskedAnswer(Answer):
 
     def finish(self, null: NDArray[np.bool_] | None) -> Any:
         values = self.inner.finish(None)
-        return values if null is None or not null.any() else np.ma.MaskedArray(values, null)
+        return values if null is None or not null.any() else ma.MaskedArray(values, null)
 
 
 class _RechunkedAnswer(Answer):

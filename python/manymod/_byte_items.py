@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import ma
 from numpy.typing import NDArray
 
 from manymod import _arrow, _core
@@ -157,7 +158,7 @@ def _from_numpy(name: str, array: NDArray[Any]) -> Items:
 def _unmasked(name: str, values: Sequence[Any]) -> tuple[Any, ...]:
     """The elements as a tuple; a TypeError if one is a masked array, whose buffer has no mask."""
     block, all_bytes = _core.taken_items(values if type(values) in {list, tuple} else tuple(values))
-    if not all_bytes and any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, block))):
+    if not all_bytes and any(issubclass(kind, ma.MaskedArray) for kind in set(map(type, block))):
         for item, value in enumerate(block):
             refuse_mask(f"{name}: item {item}", value)
     return block
@@ -404,7 +405,7 @@ def _flags_answer(source: Items, flags: NDArray[np.bool_], null: NDArray[np.bool
 
         return _wrapped(_rechunked(pa.array(flags, mask=null), source), source)
     if source.kind is Kind.OBJECTS and source.wrap is not None:
-        return source.wrap(flags if null is None else np.ma.MaskedArray(flags, null))
+        return source.wrap(flags if null is None else ma.MaskedArray(flags, null))
     if source.kind is Kind.ROWS or (source.kind is Kind.OBJECTS and null is None):
         return flags
     verdicts: list[bool | None] = flags.tolist()

@@ -7,6 +7,7 @@ import operator
 from typing import Any
 
 import numpy as np
+from numpy import ma
 from numpy.typing import NDArray
 
 __all__ = ["checked_index"]
@@ -25,7 +26,7 @@ def checked_index(index: Any, count: int) -> int | slice | NDArray[Any]:
         return index
     if hasattr(type(index), "__index__") and not isinstance(index, (bool, np.bool_, np.ndarray)):
         return _row(operator.index(index), count)
-    if isinstance(index, np.ma.MaskedArray):
+    if isinstance(index, ma.MaskedArray):
         raise TypeError("index is a numpy masked array, whose mask would be lost: give .filled(...) of it")
     array = np.asarray(index)
     if array.ndim == 0 and array.dtype.kind in "iu":

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy import ma
 from numpy.typing import NDArray
 
 from manymod import _core
@@ -61,7 +62,7 @@ def scan_ints(values: Sequence[Any]) -> tuple[Sequence[Any], int, bool, bool]:
 
 def refuse_mask(name: str, array: Any) -> None:
     """Raise TypeError for a masked array: there is nothing behind the mask to compute with."""
-    if isinstance(array, np.ma.MaskedArray):
+    if isinstance(array, ma.MaskedArray):
         raise TypeError(
             f"{name} is a numpy masked array, whose mask would be lost: "
             "give .filled(...) of it, or Arrow with nulls"

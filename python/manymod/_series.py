@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy import ma
 from numpy.typing import NDArray
 
 from manymod import _arrow
@@ -134,8 +135,8 @@ def _is_masked(array: Any, pandas: Any) -> bool:
 
 def _pandas_array(result: Any, given: Any, pandas: Any) -> Any:
     """What a Series of the kind of `given`, an extension array, is made of."""
-    if isinstance(result, np.ma.MaskedArray):
-        return _masked_array(result.data, np.ma.getmaskarray(result), pandas)
+    if isinstance(result, ma.MaskedArray):
+        return _masked_array(result.data, ma.getmaskarray(result), pandas)
     if isinstance(result, np.ndarray):
         if result.dtype.kind == "O":
             return pandas.array(result, dtype=object)
@@ -174,8 +175,8 @@ def _open_polars(name: str, series: Any, polars: Any) -> Column:
 
 
 def _polars_series(result: Any, name: str, polars: Any) -> Any:
-    if isinstance(result, np.ma.MaskedArray):
-        return polars.Series(name, result.data).set(polars.Series(np.ma.getmaskarray(result)), None)
+    if isinstance(result, ma.MaskedArray):
+        return polars.Series(name, result.data).set(polars.Series(ma.getmaskarray(result)), None)
     if isinstance(result, np.ndarray) and result.dtype.kind == "O":
         return polars.Series(name, result.tolist(), dtype=polars.Object)
     return polars.Series(name, result)

@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import functools
 import inspect
 import os
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from manymod._device import order_behind_caller
 from manymod._forked import leave_behind
 
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+# Loaded with the package, as a child forked off while another thread loads a module can never load it.
+# In functions of atexit this import fails, and the package's must not.
+with contextlib.suppress(RuntimeError):
+    import concurrent.futures.thread
 
 __all__ = ["MAX_JOBS", "Job", "submit"]
 
@@ -91,17 +95,18 @@ class _Threads:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._executor: ThreadPoolExecutor | None = None
+        self._executor: concurrent.futures.ThreadPoolExecutor | None = None
         self.stopping = False
 
-    def executor(self) -> ThreadPoolExecutor:
-        """The executor, started at its first use."""
+    def executor(self) -> concurrent.futures.ThreadPoolExecutor:
+        """The executor, started at its first use.
+
+        Raises:
+            RuntimeError: if the interpreter exits.
+        """
         with self._lock:
             if self._executor is None:
-                # Not at the top: in functions of atexit this import fails, and the package's must not.
-                from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
-                self._executor = ThreadPoolExecutor(MAX_JOBS, thread_name_prefix="manymod")
+                self._executor = concurrent.futures.ThreadPoolExecutor(MAX_JOBS, thread_name_prefix="manymod")
                 # The executor's threads are joined before functions of atexit are called. Of these hooks the
                 # last is called first. Where Python has none, its exit waits for the calls.
                 register = getattr(threading, "_register_atexit", None)
