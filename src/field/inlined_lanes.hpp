@@ -56,13 +56,13 @@ class InlinedLaneField {
   }
   void from_limbs(Element& r, Source x) const {
     Rules::set(r, 1);
-    arithmetic_.enter(r.number, x);
+    arithmetic_.from_limbs(r.number, x);
     check(r);
   }
   void to_limbs(Sink x, const Element& a) const {
     check(a);
     Rules::read(a);
-    arithmetic_.leave(x, a.number);
+    arithmetic_.to_limbs(x, a.number);
   }
 
   // Which forms results, factors and summands may have: field/uncarried.hpp. Others do not compile.

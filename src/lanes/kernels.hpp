@@ -12,7 +12,7 @@
 namespace manymod::lanes {
 
 /// One share of the work of a selection from a table, for Kernels::sqr_select. It covers entries first ..
-/// first + free_entries - 1; lanes whose index is among them receive their entry.
+/// first + entries_per_square - 1; lanes whose index is among them receive their entry.
 struct SelectShare {
   /// Largest number of table entries.
   static constexpr std::size_t kMostEntries = 64;
@@ -75,7 +75,7 @@ struct Kernels {
   void (*sqr_select)(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
                      const SelectShare& share) = nullptr;
   /// Entries that one share covers; 0: use `select`. Null without sqr_select.
-  std::size_t (*free_entries)(std::size_t digits) = nullptr;
+  std::size_t (*entries_per_square)(std::size_t digits) = nullptr;
   /// mul, sqr and sqr_select of two vectors in lockstep, for at most paired_digits digits; `shares` has one
   /// for each vector. Aliasing: operands of the second vector may not be results of the first. Null
   /// where computing one vector after the other is as fast.

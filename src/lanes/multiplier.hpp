@@ -51,13 +51,13 @@ class Multiplier {
     });
   }
   /// Entries of a table that one sqr_select covers, 0 if the technique has none.
-  [[nodiscard]] std::size_t free_entries() const {
-    return kernels().sqr_select != nullptr ? kernels().free_entries(digits()) : 0;
+  [[nodiscard]] std::size_t entries_per_square() const {
+    return kernels().sqr_select != nullptr ? kernels().entries_per_square(digits()) : 0;
   }
   /// r = a^2, overlapped with share `step` of the selection target = table[indices[lane]].
   void sqr_select(Limb* r, const Limb* a, Limb* target, const Limb* table, std::size_t entries,
                   std::span<const std::uint32_t> indices, std::size_t step) const {
-    const std::size_t count = free_entries();
+    const std::size_t count = entries_per_square();
     const std::size_t first = std::min(step * count, entries - count);
     const auto share = [&](std::size_t v) {
       const std::size_t at = v * vector_words_;

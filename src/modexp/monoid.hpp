@@ -39,15 +39,16 @@ concept TableMonoid = Monoid<M> && requires(const M& m, Limb* r, const Limb* a, 
 };
 
 /// A monoid that can select from a table while it squares, at no further cost.
-///   free_entries()   entries that one squaring can read besides; 0: none
-///   sqr_select       r = a^2, and a part of target = table[indices[lane]]. The selection is complete after
-///                    steps 0, 1, .., each in a squaring of its own, up to the first step with
-///                    (step + 1) free_entries() >= entries; further steps change nothing. target must be
-///                    neither r nor a. free_entries() <= entries <= 64
+///   entries_per_square()  entries that one squaring can read besides, 0: none
+///   sqr_select            r = a^2, and a part of target = table[indices[lane]]. The selection is complete
+///   after
+///                         steps 0, 1, .., each in a squaring of its own, up to the first step with
+///                         (step + 1) entries_per_square() >= entries; further steps change nothing. target
+///                         must be neither r nor a. entries_per_square() <= entries <= 64
 template <class M>
 concept SelectingMonoid = TableMonoid<M> && requires(const M& m, Limb* r, const Limb* a, std::size_t entries,
                                                      std::span<const std::uint32_t> indices) {
-  { m.free_entries() } -> std::convertible_to<std::size_t>;
+  { m.entries_per_square() } -> std::convertible_to<std::size_t>;
   m.sqr_select(r, a, r, a, entries, indices, entries);
 };
 

@@ -68,8 +68,8 @@ template <Monoid M>
 bool selects_while_squaring([[maybe_unused]] const M& m, TimingClass timing, std::size_t width) {
   if constexpr (SelectingMonoid<M>) {
     const std::size_t entries = std::size_t{1} << width;
-    return timing == TimingClass::secret && m.free_entries() <= entries &&
-           entries <= width * m.free_entries();
+    return timing == TimingClass::secret && m.entries_per_square() <= entries &&
+           entries <= width * m.entries_per_square();
   }
   return false;
 }

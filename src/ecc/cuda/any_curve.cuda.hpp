@@ -80,7 +80,7 @@ template <bool kSecret, class C>
 MM_DEVICE void multiply_point_any(const AnyGroup<C>& group, typename C::Point& sum, const PointJob& job,
                                   std::uint32_t item) {
   typename C::Point table[kAnyEntries], entry;
-  group.enter(entry, coordinate(job.curve, job.x.at(item)), coordinate(job.curve, job.y.at(item)));
+  group.set_affine(entry, coordinate(job.curve, job.x.at(item)), coordinate(job.curve, job.y.at(item)));
   multiples<C>(group, table, entry);
   group.set_infinity(sum);
   MM_ROLLED
@@ -255,7 +255,7 @@ MM_DEVICE void normalise_any(const AffineJob& job, std::uint32_t thread) {
     load_element(f, z, ConstColumn{job.point + 2 * column, count, item});
     const std::uint32_t infinite = f.is_zero(z);
     f.zero(zero);
-    const auto leave = [&](unsigned index, const RowsOut& to) {
+    const auto store_coordinate = [&](unsigned index, const RowsOut& to) {
       load_element(f, quotient, ConstColumn{job.point + index * column, count, item});
       f.mul(quotient, quotient, inverse);
       if (job.entries != nullptr) {
@@ -265,8 +265,8 @@ MM_DEVICE void normalise_any(const AffineJob& job, std::uint32_t thread) {
       f.cmov(quotient, zero, infinite);
       f.to_limbs(coordinate_out(job.curve, to.at(item)), quotient);
     };
-    leave(0, job.x);
-    if (job.y.words != nullptr || job.entries != nullptr) leave(1, job.y);
+    store_coordinate(0, job.x);
+    if (job.y.words != nullptr || job.entries != nullptr) store_coordinate(1, job.y);
     if (job.infinity != nullptr) job.infinity[item] = static_cast<std::uint8_t>(infinite & 1);
   };
   // A second field, used for the inversion alone: functions that are called get the address of f, and the

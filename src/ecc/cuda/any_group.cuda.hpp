@@ -113,7 +113,7 @@ class AnyGroup {
     field_.one(r.y);
     field_.zero(r.z);
   }
-  MM_DEVICE void enter(Point& r, const integers::Words& x, const integers::Words& y) const {
+  MM_DEVICE void set_affine(Point& r, const integers::Words& x, const integers::Words& y) const {
     field_.from_limbs(r.x, x);
     field_.from_limbs(r.y, y);
     field_.one(r.z);

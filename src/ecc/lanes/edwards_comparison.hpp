@@ -141,7 +141,7 @@ class EdwardsComparison {
   }
   static void make_table(Table& table, Extended* multiple, const Limb* x, const Limb* y, std::size_t v,
                          const Element& d) {
-    Kernels::enter(multiple[0], x, y, v);
+    Kernels::load_point(multiple[0], x, y, v);
     Kernels::make_multiples(multiple, d,
                             [&](std::size_t i, const Cached& entry) { store_entry(table, i + 1, entry); });
   }

@@ -193,7 +193,7 @@ class EdwardsKernels {
     const Batch batch(b.scratch, b.vectors);
     for (std::size_t v = 0; v < b.vectors; ++v) edwards::set_neutral(kField, batch.sum[v]);
     add_base(b, batch);
-    leave(b, batch);
+    store_affine(b, batch);
   }
   [[gnu::noinline]] static void add_base(const EdwardsBlock& b, const Batch& batch) {
     Prepared entry;
@@ -264,14 +264,14 @@ class EdwardsKernels {
     const Batch batch(b.scratch, b.vectors);
     const Element d = cached_d();
     for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows(b, v, batch, d);
-    leave(b, batch);
+    store_affine(b, batch);
   }
   static void multiply_two(const EdwardsBlock& b) {
     const Batch batch(b.scratch, b.vectors);
     const Element d = cached_d();
     for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows(b, v, batch, d);
     add_base(b, batch);
-    leave(b, batch);
+    store_affine(b, batch);
   }
   /// kOfD d, the factor of T in cached points.
   static Element cached_d() {
@@ -282,7 +282,7 @@ class EdwardsKernels {
     }
     return d;
   }
-  static void enter(Extended& r, const Limb* px, const Limb* py, std::size_t v) {
+  static void load_point(Extended& r, const Limb* px, const Limb* py, std::size_t v) {
     Element x, y;
     from_limbs(x, px, v);
     from_limbs(y, py, v);
@@ -311,7 +311,7 @@ class EdwardsKernels {
   }
   /// table[i] = multiple[i] = (i + 1) P
   static void make_table(const EdwardsBlock& b, std::size_t v, const Batch& batch, const Element& d) {
-    enter(batch.multiple[0], b.px, b.py, v);
+    load_point(batch.multiple[0], b.px, b.py, v);
     make_multiples(batch.multiple, d, [&](std::size_t i, const Cached& entry) { batch.table[i] = entry; });
   }
   /// multiple[i] = (i + 1) multiple[0] for 0 < i < kEntries. done(i, cached) is called for 0 <= i < kEntries,
@@ -388,16 +388,16 @@ class EdwardsKernels {
     Extended q;
     Cached cached;
     for (std::size_t v = 0; v < b.vectors; ++v) {
-      enter(batch.sum[v], b.px, b.py, v);
-      enter(q, b.qx, b.qy, v);
+      load_point(batch.sum[v], b.px, b.py, v);
+      load_point(q, b.qx, b.qy, v);
       cache(cached, q, d);
       add_cached<WithT::no>(batch.sum[v], cached);
     }
-    leave(b, batch);
+    store_affine(b, batch);
   }
 
   /// The results are the sums in affine form, by one inversion for all vectors. Z is never 0.
-  [[gnu::noinline]] static void leave(const EdwardsBlock& b, const Batch& batch) {
+  [[gnu::noinline]] static void store_affine(const EdwardsBlock& b, const Batch& batch) {
     for (std::size_t v = 0; v < b.vectors; ++v) batch.z[v] = batch.sum[v].z;
     invert(batch, b.vectors);
     Element coordinate;

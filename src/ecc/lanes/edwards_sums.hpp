@@ -96,7 +96,7 @@ class EdwardsSums {
     batch.sum[0] = total;
     EdwardsBlock one = b_;
     one.vectors = 1;
-    Kernels::leave(one, batch);
+    Kernels::store_affine(one, batch);
   }
 
   void add_point(Extended& r, const Extended& p) const {

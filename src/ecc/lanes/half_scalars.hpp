@@ -89,7 +89,7 @@ class HalfScalars {
   template <std::size_t kCount>
   static void split(const Results (&results)[kCount], const Limb* const (&k)[kCount], const Limb* modulus) {
     HalfScalars state[kCount];
-    for (std::size_t i = 0; i < kCount; ++i) state[i].enter_basis(k[i], modulus);
+    for (std::size_t i = 0; i < kCount; ++i) state[i].set_basis(k[i], modulus);
     Steps steps[kCount];
     for (unsigned pass = 0; pass < kMaxPasses; ++pass) {
       Vector is_unfinished{};
@@ -108,7 +108,7 @@ class HalfScalars {
     }
     for (std::size_t i = 0; i < kCount; ++i) {
       state[i].choose(k[i]);
-      state[i].leave(results[i]);
+      state[i].store(results[i]);
     }
   }
 
@@ -116,8 +116,8 @@ class HalfScalars {
   Number r0_, r1_, t0_, t1_;
 
   /// (r0, t0) = (h n, 0) and (r1, t1) = (k, 1).
-  void enter_basis(const Limb* k, const Limb* modulus) {
-    enter(r1_, k);
+  void set_basis(const Limb* k, const Limb* modulus) {
+    from_limbs(r1_, k);
     t0_ = t1_ = {};
     t1_.digit[0] = Doubles{} + 1;
     for (std::size_t i = 0; i < kDigits; ++i) {
@@ -131,7 +131,7 @@ class HalfScalars {
 
   /// r = the numbers of a vector, whose limbs are in `words`. 0x4330000000000000 is 2^52 in double precision;
   /// its lowest bit counts 1.
-  static void enter(Number& r, const Limb* words) {
+  static void from_limbs(Number& r, const Limb* words) {
     for (std::size_t i = 0; i < kDigits; ++i) {
       const std::size_t limb = i * kDigitBits / kLimbBits, shift = i * kDigitBits % kLimbBits;
       Vector bits = Vectors::load(words, limb) >> shift;
@@ -246,7 +246,7 @@ class HalfScalars {
     apply(r0_, r1_, row, kDigits);
     apply(t0_, t1_, row, kDigits);
     Number whole;
-    enter(whole, k);
+    from_limbs(whole, k);
     const Vector is_shorter =
         less(larger(absolute(approximate(r1_)), absolute(approximate(t1_))), approximate(whole));
     for (std::size_t i = 0; i < kDigits; ++i) {
@@ -262,7 +262,7 @@ class HalfScalars {
     }
   }
   /// Writes the result: (r1, t1) where t1 > 0, (-r1, -t1) where t1 < 0.
-  void leave(const Results& results) const {
+  void store(const Results& results) const {
     const Vector sign = sign_of(approximate(t1_));
     const Vector sign_of_r = sign_of(approximate(r1_)) ^ sign;
     write(results.tau, t1_, sign);

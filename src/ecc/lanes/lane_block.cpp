@@ -33,7 +33,7 @@ LaneBlock::LaneBlock(const Curve& curve, const PointLaneCalls& calls, const Poin
   operands_.scratch = words_.data();
   operands_.x = take(curve.limbs());
   operands_.y = take(curve.limbs());
-  operands_.infinite = take(1);
+  operands_.no_point = take(1);
   operands_.px = px_ = take(curve.limbs());
   operands_.py = py_ = take(curve.limbs());
   operands_.p_infinite = p_infinite_ = take(1);
@@ -136,13 +136,13 @@ void LaneBlock::store(const PointResults& r) {
       r.x[i * limbs + j] = operands_.x[from + j * calls_.lanes];
       if (r.y != nullptr) r.y[i * limbs + j] = operands_.y[from + j * calls_.lanes];
     }
-    r.infinity[i] = static_cast<std::uint8_t>(operands_.infinite[slot] & 1);
+    r.infinity[i] = static_cast<std::uint8_t>(operands_.no_point[slot] & 1);
   }
 }
 
 void LaneBlock::append_infinite(std::vector<std::size_t>& items) const {
   for (std::size_t slot = 0; slot < count_; ++slot) {
-    if (operands_.infinite[slot] != 0) items.push_back(item(slot));
+    if (operands_.no_point[slot] != 0) items.push_back(item(slot));
   }
 }
 
@@ -152,7 +152,7 @@ void LaneBlock::store_roots(Limb* r, std::uint8_t* found, const std::uint8_t* od
     const std::size_t i = item(slot), from = at(slot, limbs);
     const std::span<Limb> y(r + i * limbs, limbs);
     for (std::size_t j = 0; j < limbs; ++j) y[j] = operands_.y[from + j * calls_.lanes];
-    found[i] = operands_.infinite[slot] == 0 ? 1 : 0;
+    found[i] = operands_.no_point[slot] == 0 ? 1 : 0;
     if (found[i] == 0) {
       std::fill(y.begin(), y.end(), Limb{0});
     } else if ((y[0] & 1) != (odd[i] & 1)) {
@@ -164,7 +164,7 @@ void LaneBlock::store_roots(Limb* r, std::uint8_t* found, const std::uint8_t* od
 void LaneBlock::store_validity(std::uint8_t* valid, const std::uint8_t* infinity) const {
   for (std::size_t slot = 0; slot < count_; ++slot) {
     const std::size_t i = item(slot);
-    valid[i] = operands_.infinite[slot] == 0 || (infinity != nullptr && infinity[i] != 0) ? 1 : 0;
+    valid[i] = operands_.no_point[slot] == 0 || (infinity != nullptr && infinity[i] != 0) ? 1 : 0;
   }
 }
 

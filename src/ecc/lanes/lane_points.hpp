@@ -68,7 +68,7 @@ struct LanePoints {
   [[gnu::noinline]] void to_limbs(Limb* x, const Element& a) const { f.to_limbs(x, a); }
   /// Words of a coordinate of one vector.
   [[nodiscard]] std::size_t words() const { return f.limbs() * kLanes; }
-  void enter(Affine& r, std::size_t v) const {
+  void load_point(Affine& r, std::size_t v) const {
     from_limbs(r.x, b.px + v * words());
     from_limbs(r.y, b.py + v * words());
   }

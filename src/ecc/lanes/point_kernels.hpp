@@ -58,7 +58,7 @@ class PointKernels : LanePoints<Curve, Arch> {
     Mask* exists;
     Table* table;
     // For complete tables: Z of all entries, and whether it has an inverse.
-    Element *heights, *heights_work;
+    Element *entry_z, *entry_z_work;
     Mask* finite;
 
     Batch(void* memory, std::size_t vectors)
@@ -68,9 +68,9 @@ class PointKernels : LanePoints<Curve, Arch> {
           work(inverse + vectors),
           exists(reinterpret_cast<Mask*>(work + vectors)),
           table(reinterpret_cast<Table*>(exists + vectors)),
-          heights(reinterpret_cast<Element*>(table + vectors)),
-          heights_work(heights + vectors * kEntries),
-          finite(reinterpret_cast<Mask*>(heights_work + vectors * kEntries)) {}
+          entry_z(reinterpret_cast<Element*>(table + vectors)),
+          entry_z_work(entry_z + vectors * kEntries),
+          finite(reinterpret_cast<Mask*>(entry_z_work + vectors * kEntries)) {}
   };
   static constexpr std::size_t kVectorBytes = sizeof(Point) + 3 * sizeof(Element) + sizeof(Mask);
   static constexpr std::size_t kTableBytes =
@@ -144,7 +144,7 @@ class PointKernels : LanePoints<Curve, Arch> {
       select_base(entry, v, base_windows() - 1);
       Base::add_complete(sum, entry);
     }
-    leave(batch);
+    store_affine(batch);
   }
 
   template <bool kComplete>
@@ -152,7 +152,7 @@ class PointKernels : LanePoints<Curve, Arch> {
     const Batch batch(b.scratch, b.vectors);
     make_tables<kComplete>(batch);
     for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows<kComplete>(v, batch, 1);
-    leave(batch);
+    store_affine(batch);
   }
 
   template <bool kComplete>
@@ -168,7 +168,7 @@ class PointKernels : LanePoints<Curve, Arch> {
         add_entry<kComplete>(sum, entry);
       }
     }
-    leave(batch);
+    store_affine(batch);
   }
 
   void add() const {
@@ -178,7 +178,7 @@ class PointKernels : LanePoints<Curve, Arch> {
     f.zero(zero);
     for (std::size_t v = 0; v < b.vectors; ++v) {
       Point& sum = batch.sum[v];
-      Base::enter(q, v);
+      Base::load_point(q, v);
       jacobian::from_affine(f, sum, q);
       f.cmov(sum.z, zero, Vectors::load(b.p_infinite, v));
       Base::from_limbs(q.x, b.qx + v * Base::words());
@@ -187,16 +187,16 @@ class PointKernels : LanePoints<Curve, Arch> {
       Base::add_complete(sum, q);
       jacobian::select(f, sum, p, Vectors::load(b.q_infinite, v));
     }
-    leave(batch);
+    store_affine(batch);
   }
 
   void check() const {
     Affine p;
     Element right;
     for (std::size_t v = 0; v < b.vectors; ++v) {
-      Base::enter(p, v);
+      Base::load_point(p, v);
       right_side(right, p.x);
-      Vectors::store(b.infinite, v, ~is_root(p.y, right));
+      Vectors::store(b.no_point, v, ~is_root(p.y, right));
     }
   }
 
@@ -206,7 +206,7 @@ class PointKernels : LanePoints<Curve, Arch> {
       Base::from_limbs(x, b.px + v * Base::words());
       right_side(right, x);
       f.square_root(y, right);
-      Vectors::store(b.infinite, v, ~is_root(y, right));
+      Vectors::store(b.no_point, v, ~is_root(y, right));
       Base::to_limbs(b.y + v * Base::words(), y);
     }
   }
@@ -217,7 +217,7 @@ class PointKernels : LanePoints<Curve, Arch> {
     Element z, inverse, scratch;
     Mask exists;
     for (std::size_t v = 0; v * kLanes < base_windows(); ++v) {
-      Base::enter(p, v);
+      Base::load_point(p, v);
       Base::odd_multiples(work.entry, work.h, z, p, kBaseEntries);
       Base::invert(&inverse, &exists, &z, 1, &scratch);
       Base::normalize(work.entry, work.h, inverse, kBaseEntries);
@@ -256,7 +256,7 @@ class PointKernels : LanePoints<Curve, Arch> {
     Affine p;
     for (std::size_t v = 0; v < b.vectors; ++v) {
       Table& table = batch.table[v];
-      Base::enter(p, v);
+      Base::load_point(p, v);
       Base::odd_multiples(table.entry, table.h, batch.z[v], p, kEntries);
     }
     Base::invert(batch.inverse, batch.exists, batch.z, b.vectors, batch.work);
@@ -275,7 +275,7 @@ class PointKernels : LanePoints<Curve, Arch> {
   void make_complete_tables(const Batch& batch) const {
     Affine p, two;
     for (std::size_t v = 0; v < b.vectors; ++v) {
-      Base::enter(p, v);
+      Base::load_point(p, v);
       jacobian::from_affine(f, batch.sum[v], p);
       Base::twice(batch.sum[v], 1);
       batch.z[v] = batch.sum[v].z;
@@ -284,20 +284,20 @@ class PointKernels : LanePoints<Curve, Arch> {
     Point sum;
     for (std::size_t v = 0; v < b.vectors; ++v) {
       Base::to_affine(two, batch.sum[v], batch.inverse[v]);
-      Base::enter(p, v);
+      Base::load_point(p, v);
       jacobian::from_affine(f, sum, p);
       for (std::size_t i = 0; i < kEntries; ++i) {
         if (i > 0) add_any(sum, two, ~batch.exists[v]);
         batch.table[v].entry[i] = {sum.x, sum.y};
-        batch.heights[v * kEntries + i] = sum.z;
+        batch.entry_z[v * kEntries + i] = sum.z;
       }
     }
-    Base::invert(batch.heights, batch.finite, batch.heights, b.vectors * kEntries, batch.heights_work);
+    Base::invert(batch.entry_z, batch.finite, batch.entry_z, b.vectors * kEntries, batch.entry_z_work);
     for (std::size_t i = 0; i < b.vectors * kEntries; ++i) {
       Affine& entry = batch.table[i / kEntries].entry[i % kEntries];
       sum.x = entry.x;
       sum.y = entry.y;
-      Base::to_affine(entry, sum, batch.heights[i]);
+      Base::to_affine(entry, sum, batch.entry_z[i]);
     }
   }
 
@@ -379,7 +379,7 @@ class PointKernels : LanePoints<Curve, Arch> {
   /// sum = sum - P where the scalar was rounded up.
   void subtract_point(Point& sum, std::size_t v, bool complete) const {
     Affine p;
-    Base::enter(p, v);
+    Base::load_point(p, v);
     Base::negate(p.y, ~Mask{});
     const Point before = sum;
     if (complete) {
@@ -391,7 +391,7 @@ class PointKernels : LanePoints<Curve, Arch> {
   }
 
   /// The sums in affine form, with one inversion.
-  void leave(const Batch& batch) const {
+  void store_affine(const Batch& batch) const {
     for (std::size_t v = 0; v < b.vectors; ++v) batch.z[v] = batch.sum[v].z;
     Base::invert(batch.inverse, batch.exists, batch.z, b.vectors, batch.work);
     Affine affine;
@@ -399,7 +399,7 @@ class PointKernels : LanePoints<Curve, Arch> {
       Base::to_affine(affine, batch.sum[v], batch.inverse[v]);
       Base::to_limbs(b.x + v * Base::words(), affine.x);
       if (b.y != nullptr) Base::to_limbs(b.y + v * Base::words(), affine.y);
-      Vectors::store(b.infinite, v, ~batch.exists[v]);
+      Vectors::store(b.no_point, v, ~batch.exists[v]);
     }
   }
 

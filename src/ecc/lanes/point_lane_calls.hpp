@@ -25,10 +25,10 @@ struct PointBlock {
   jacobian::CoefficientA kind_of_a = jacobian::CoefficientA::any;
   unsigned order_bits = 0;
   std::size_t vectors = 0;
-  /// Results. y may be null where only x is wanted. Infinity has x = y = 0 and its mask set.
+  /// Results. y may be null where only x is wanted. `no_point` is all ones for infinity, which has x = y = 0.
   Limb* x = nullptr;
   Limb* y = nullptr;
-  Limb* infinite = nullptr;
+  Limb* no_point = nullptr;
   /// Points P, with coordinates below p, and points Q; the masks of `add` alone.
   const Limb* px = nullptr;
   const Limb* py = nullptr;
@@ -106,9 +106,9 @@ struct PointLaneCalls {
   void (*multiply_two_complete)(const PointBlock& block);
   /// P + Q.
   void (*add)(const PointBlock& block);
-  /// `infinite`: all ones where P is not on the curve.
+  /// `no_point`: all ones where P is not on the curve.
   void (*check)(const PointBlock& block);
-  /// y = a square root of px^3 + a px + b modulo p = 3 mod 4, and `infinite` all ones where it has none.
+  /// y = a square root of px^3 + a px + b modulo p = 3 mod 4, and `no_point` all ones where it has none.
   void (*lift)(const PointBlock& block);
   /// Writes to the table `base_table` the windows for the multiples P of the generator: lane l of vector v
   /// has 2^(base_width (v lanes + l)) G, for all windows. `table` is where base_table points.

@@ -68,7 +68,7 @@ class PointSums : LanePoints<Curve, Arch> {
     for (std::size_t v = 0; v < b.vectors; ++v) {
       const std::size_t at = v * kLanes * kRowWords;
       const Mask infinite = Vectors::load(b.p_infinite, v);
-      Base::enter(p, v);
+      Base::load_point(p, v);
       store_rows(rows + at, p, infinite);
       if constexpr (Curve::kEndomorphism) {
         Element root;
@@ -112,7 +112,7 @@ class PointSums : LanePoints<Curve, Arch> {
     Base::to_affine(affine, sum, inverse);
     Base::to_limbs(b.x, affine.x);
     Base::to_limbs(b.y, affine.y);
-    Vectors::store(b.infinite, 0, ~finite);
+    Vectors::store(b.no_point, 0, ~finite);
   }
 
   void add_batch(Pair* work, const Limb* rows, const RowReference* left, const RowReference* right,

@@ -58,7 +58,7 @@ void rounded_quotient(Limb (&c)[kHalfLimbs], std::span<const Limb, kScalarLimbs>
 }
 
 /// The number as its magnitude and sign.
-void leave(SignedScalar& r, const Half& x) {
+void set_signed(SignedScalar& r, const Half& x) {
   r.negative = word::mask_from_bit(x.limb[kHalfLimbs - 1] >> (kLimbBits - 1));
   Limb carry = r.negative & 1;
   for (std::size_t i = 0; i < kHalfLimbs; ++i) {
@@ -115,8 +115,8 @@ void split_odd(SignedScalar& r1, SignedScalar& r2, std::span<const Limb, 4> k) {
   const Limb second[kHalfLimbs] = {~k2.limb[0] & 1};
   subtract_product(k1, second, kNumbers.a2);
   subtract_product(k2, second, kNumbers.a1);
-  leave(r1, k1);
-  leave(r2, k2);
+  set_signed(r1, k1);
+  set_signed(r2, k2);
   wipe(k1.limb);
   wipe(k2.limb);
 }
@@ -124,8 +124,8 @@ void split_odd(SignedScalar& r1, SignedScalar& r2, std::span<const Limb, 4> k) {
 void split(SignedScalar& r1, SignedScalar& r2, std::span<const Limb, 4> k) {
   Half k1, k2;
   split_halves(k1, k2, k);
-  leave(r1, k1);
-  leave(r2, k2);
+  set_signed(r1, k1);
+  set_signed(r2, k2);
   wipe(k1.limb);
   wipe(k2.limb);
 }

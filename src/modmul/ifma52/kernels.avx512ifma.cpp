@@ -20,18 +20,18 @@ constexpr std::size_t kFewestSelected = 8;
 /// on, as a row has room for seven loads and stores, up to 20 digits, as the table still fits the first-level
 /// cache, and again from 36 digits on, where the cost (0.7 to 1.2 vpmadd52 for each copy) is small. With
 /// blends: at every length above kBlock.
-template <Placing placing>
+template <SelectBy select_by>
 constexpr bool reads_long_share(std::size_t digits) {
   constexpr std::size_t kCachedDigits = 20;
   constexpr std::size_t kLongNumber = 36;
   if (digits <= kBlock) return false;
-  return placing == Placing::blends || digits <= kCachedDigits || digits >= kLongNumber;
+  return select_by == SelectBy::blends || digits <= kCachedDigits || digits >= kLongNumber;
 }
 
-template <Placing placing>
-std::size_t free_entries(std::size_t digits) {
+template <SelectBy select_by>
+std::size_t entries_per_square(std::size_t digits) {
   if (digits < kFewestSelected) return 0;
-  return reads_long_share<placing>(digits) ? kLongShare : kShortShare;
+  return reads_long_share<select_by>(digits) ? kLongShare : kShortShare;
 }
 
 constexpr std::size_t block_of(std::size_t digits) {
@@ -89,45 +89,45 @@ inline void multiply_across_short(Limb* t, const Limb* a) {
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* scratch) {
   if (digits > kRegisterColumns) {
     multiply(scratch, a, b, digits);
-    return reduce_in_blocks<NoShadow>(r, scratch, modulus, digits, {});
+    return reduce_in_blocks<NoSelection>(r, scratch, modulus, digits, {});
   }
   with_constant<2, kRegisterColumns>(digits, [&](auto size) {
     multiply_short<size>(scratch, a, b);
-    reduce_in_registers<size, NoShadow>(r, ProductColumns{scratch}, modulus, {});
+    reduce_in_registers<size, NoSelection>(r, ProductColumns{scratch}, modulus, {});
   });
 }
 
-/// Fewest digits to compile a reduction with this shadow for.
-template <class Shadow>
-constexpr std::size_t kFewest = Shadow::kEntries == 0             ? 2
-                                : Shadow::kEntries == kShortShare ? kFewestSelected
-                                                                  : kBlock + 1;
+/// Fewest digits to compile a reduction with this selection for.
+template <class Selection>
+constexpr std::size_t kFewest = Selection::kEntries == 0             ? 2
+                                : Selection::kEntries == kShortShare ? kFewestSelected
+                                                                     : kBlock + 1;
 
-template <class Shadow>
+template <class Selection>
 void square(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
-            const typename Shadow::Work& work) {
+            const typename Selection::Work& work) {
   if (digits > kRegisterColumns) {
     cross_products(scratch, a, digits);
     double_and_add_squares(scratch, a, digits);
-    return reduce_in_blocks<Shadow>(r, scratch, modulus, digits, work);
+    return reduce_in_blocks<Selection>(r, scratch, modulus, digits, work);
   }
-  with_constant<kFewest<Shadow>, kRegisterColumns>(digits, [&](auto size) {
+  with_constant<kFewest<Selection>, kRegisterColumns>(digits, [&](auto size) {
     multiply_across_short<size>(scratch, a);
-    reduce_in_registers<size, Shadow>(r, SquareColumns{scratch, a}, modulus, work);
+    reduce_in_registers<size, Selection>(r, SquareColumns{scratch, a}, modulus, work);
   });
 }
 
 void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) {
-  square<NoShadow>(r, a, modulus, digits, scratch, {});
+  square<NoSelection>(r, a, modulus, digits, scratch, {});
 }
 
-template <Placing placing>
+template <SelectBy select_by>
 void sqr_select(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
                 const lanes::SelectShare& share) {
-  if (reads_long_share<placing>(digits)) {
-    return square<SelectShadow<kLongShare, placing>>(r, a, modulus, digits, scratch, share);
+  if (reads_long_share<select_by>(digits)) {
+    return square<InterleavedSelection<kLongShare, select_by>>(r, a, modulus, digits, scratch, share);
   }
-  square<SelectShadow<kShortShare, placing>>(r, a, modulus, digits, scratch, share);
+  square<InterleavedSelection<kShortShare, select_by>>(r, a, modulus, digits, scratch, share);
 }
 
 /// Where the second vector's columns lie in the scratch of a pair.
@@ -136,33 +136,34 @@ Limb* second_columns(Limb* scratch, std::size_t digits) { return scratch + 2 * d
 void mul_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch) {
   Limb* second = second_columns(scratch, digits);
   with_constant<2, kBlock>(digits, [&](auto size) {
-    constexpr NoShadow::Work kNothing[2];
+    constexpr NoSelection::Work kNothing[2];
     multiply_short<size>(scratch, x.a[0], x.b[0]);
     multiply_short<size>(second, x.a[1], x.b[1]);
-    reduce_pair_in_registers<size, NoShadow>(x, ProductColumns{scratch}, ProductColumns{second}, kNothing);
+    reduce_pair_in_registers<size, NoSelection>(x, ProductColumns{scratch}, ProductColumns{second}, kNothing);
   });
 }
 
-template <class Shadow>
-void square_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch, const typename Shadow::Work* work) {
+template <class Selection>
+void square_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch,
+                 const typename Selection::Work* work) {
   Limb* second = second_columns(scratch, digits);
-  with_constant<kFewest<Shadow>, kBlock>(digits, [&](auto size) {
+  with_constant<kFewest<Selection>, kBlock>(digits, [&](auto size) {
     multiply_across_short<size>(scratch, x.a[0]);
     multiply_across_short<size>(second, x.a[1]);
-    reduce_pair_in_registers<size, Shadow>(x, SquareColumns{scratch, x.a[0]}, SquareColumns{second, x.a[1]},
-                                           work);
+    reduce_pair_in_registers<size, Selection>(x, SquareColumns{scratch, x.a[0]},
+                                              SquareColumns{second, x.a[1]}, work);
   });
 }
 
 void sqr_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch) {
-  constexpr NoShadow::Work kNothing[2];
-  square_pair<NoShadow>(x, digits, scratch, kNothing);
+  constexpr NoSelection::Work kNothing[2];
+  square_pair<NoSelection>(x, digits, scratch, kNothing);
 }
 
-template <Placing placing>
+template <SelectBy select_by>
 void sqr_select_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch,
                      const lanes::SelectShare* shares) {
-  square_pair<SelectShadow<kShortShare, placing>>(x, digits, scratch, shares);
+  square_pair<InterleavedSelection<kShortShare, select_by>>(x, digits, scratch, shares);
 }
 
 std::size_t scratch_words(std::size_t digits) {
@@ -173,7 +174,7 @@ struct Tag;
 using Loops = lanes::DigitLoops<Tag, kLanes, kDigitBits>;
 
 // NOLINTBEGIN(modernize-avoid-c-style-cast): it sees one where a template's address is taken
-template <Placing placing>
+template <SelectBy select_by>
 constexpr lanes::Kernels kKernels = {
     .lanes = kLanes,
     .digit_bits = kDigitBits,
@@ -185,11 +186,11 @@ constexpr lanes::Kernels kKernels = {
     .digit_pair_ns = 0.72,
     .mul = mul,
     .sqr = sqr,
-    .sqr_select = sqr_select<placing>,
-    .free_entries = free_entries<placing>,
+    .sqr_select = sqr_select<select_by>,
+    .entries_per_square = entries_per_square<select_by>,
     .mul_pair = mul_pair,
     .sqr_pair = sqr_pair,
-    .sqr_select_pair = sqr_select_pair<placing>,
+    .sqr_select_pair = sqr_select_pair<select_by>,
     .add_mod = Loops::add_mod,
     .shift_mod = shift_mod,
     .select = Loops::select,
@@ -202,7 +203,7 @@ constexpr lanes::Kernels kKernels = {
 
 }  // namespace
 
-const lanes::Kernels& storing_kernels() { return kKernels<Placing::stores>; }
-const lanes::Kernels& blending_kernels() { return kKernels<Placing::blends>; }
+const lanes::Kernels& storing_kernels() { return kKernels<SelectBy::masked_stores>; }
+const lanes::Kernels& blending_kernels() { return kKernels<SelectBy::blends>; }
 
 }  // namespace manymod::ifma52

@@ -11,10 +11,10 @@ namespace manymod::ifma52 {
 namespace {
 
 /// What a reduction's rows do beside their products: nothing.
-struct NoShadow {
+struct NoSelection {
   static constexpr std::size_t kEntries = 0;
   struct Work {};
-  NoShadow(const Work&, std::size_t) {}
+  NoSelection(const Work&, std::size_t) {}
   void copy(std::size_t) const {}
   void next_digit() const {}
 };
@@ -26,24 +26,27 @@ constexpr auto kNumbers = [] {
   return numbers;
 }();
 
-/// How a selection puts an entry's digit in the place of the chosen one's, in the lanes that want it.
-///   stores   under a mask, entry by entry. Loads and masked stores leave both multipliers of Intel's cores
-///            alone, where a store follows the load of its vector at once; blending would not, nor do stores
-///            of older registers. Copies to one digit come one after the other: in the order of the entries
-///            they cost 0.6 vpmadd52 each.
-///   blends   in a register, with one store for each digit. AMD's cores have ports for that beside those of
-///            the multipliers, and start a store of 64 bytes in two cycles: there masked stores cost 0.7
-///            vpmadd52 each.
-enum class Placing : std::uint8_t { stores, blends };
+/// How a selection replaces the digit of the entry chosen so far by that of a later one, in the lanes whose
+/// index it is.
+///   masked_stores  to memory, entry by entry. On Intel's cores loads and masked stores occupy neither
+///   multiplier,
+///                  where a store follows the load of its vector at once; blends would, and so do stores of
+///                  registers that were loaded earlier. Copies to one digit come one after the other: in the
+///                  order of the entries they cost 0.6 vpmadd52 each.
+///   blends         in a register, with one store for each digit. AMD's cores have ports for that beside
+///   those of
+///                  the multipliers, and start a store of 64 bytes in two cycles: there masked stores cost
+///                  0.7 vpmadd52 each.
+enum class SelectBy : std::uint8_t { masked_stores, blends };
 
 /// A share of a selection, `Entries` entries from share.first on, digit by digit.
-template <std::size_t Entries, Placing placing>
-class SelectShadow {
+template <std::size_t Entries, SelectBy select_by>
+class InterleavedSelection {
  public:
   static constexpr std::size_t kEntries = Entries;
   using Work = lanes::SelectShare;
   /// From digit `start` on.
-  SelectShadow(const Work& share, std::size_t start)
+  InterleavedSelection(const Work& share, std::size_t start)
       : chosen_(share.chosen + start * kLanes),
         entry_(share.table + share.first * share.stride + start * kLanes),
         stride_(share.stride) {
@@ -54,7 +57,7 @@ class SelectShadow {
   }
   void copy(std::size_t i) {
     const Vector entry = load(entry_ + i * stride_);
-    if constexpr (placing == Placing::stores) {
+    if constexpr (select_by == SelectBy::masked_stores) {
       store_lanes(chosen_, lanes_[i], entry);
     } else {
       if (i == 0) digit_ = load(chosen_);
@@ -86,20 +89,20 @@ inline Vector quotient_digit(Vector column, Vector k0) {
 /// carry passed on. Columns are biased: see kBias. The next row's q is started on as early as its column is
 /// complete: were it last in program order, the row's other products, older and ready, would go first and its
 /// latency would stop the next row.
-template <std::size_t W, class Shadow>
+template <std::size_t W, class Selection>
 struct Rows {
   static constexpr std::size_t kNextDigitAfter = W > kAhead + 1 ? kAhead : W - 1;
   static constexpr std::size_t kCarryAfter = W > 4 ? 4 : W - 1;
-  static constexpr std::size_t kCopies = Shadow::kEntries;
+  static constexpr std::size_t kCopies = Selection::kEntries;
   static_assert(kCopies < W);
 
   Vector acc[W];
   Vector q, next, carry;
   const Limb* n;
   const Limb* k0;
-  Shadow shadow;
+  Selection selection;
 
-  Rows(const Limb* modulus, const Limb* k, const Shadow& beside) : n(modulus), k0(k), shadow(beside) {}
+  Rows(const Limb* modulus, const Limb* k, const Selection& beside) : n(modulus), k0(k), selection(beside) {}
 
   void first_digit() { q = quotient_digit(acc[0], load(k0)); }
   void begin() {
@@ -115,12 +118,12 @@ struct Rows {
     if (j == kCarryAfter) acc[0] = add(acc[0], carry);
     if (j == kNextDigitAfter) next = quotient_digit(acc[0], load(k0));
     const std::size_t copy = (j - 1) * kCopies / (W - 1);
-    if (copy != j * kCopies / (W - 1)) shadow.copy(copy);
+    if (copy != j * kCopies / (W - 1)) selection.copy(copy);
     acc[j] = j + 1 < W ? acc[j + 1] : incoming();
     add_high(acc[j], q, factor);
   }
   void end() {
-    shadow.next_digit();
+    selection.next_digit();
     q = next;
   }
 };
@@ -138,10 +141,10 @@ inline void store_digits(Limb* r, const Vector (&acc)[W]) {
 }
 
 /// r = columns / R mod n for W digits: all columns that a row touches stay in registers.
-template <std::size_t W, class Shadow, class Columns>
+template <std::size_t W, class Selection, class Columns>
 [[gnu::noinline]] void reduce_in_registers(Limb* r, const Columns& columns, const Limb* n,
-                                           const typename Shadow::Work& work) {
-  Rows<W, Shadow> rows(n, n + W * kLanes, Shadow(work, 0));
+                                           const typename Selection::Work& work) {
+  Rows<W, Selection> rows(n, n + W * kLanes, Selection(work, 0));
 #pragma GCC unroll 22
   for (std::size_t j = 0; j < W; ++j) rows.acc[j] = columns.lower(j);
   rows.first_digit();
@@ -157,45 +160,46 @@ template <std::size_t W, class Shadow, class Columns>
 
 /// The selections of two vectors beside their common rows, two digits a row: first those of the first vector,
 /// then those of the second. Both at a time would need more mask registers than there are.
-template <std::size_t W, class Shadow>
-class PairShadow {
+template <std::size_t W, class Selection>
+class PairSelection {
  public:
-  explicit PairShadow(const typename Shadow::Work* work) : work_(work), shadow_(work[0], 0) {}
+  explicit PairSelection(const typename Selection::Work* work) : work_(work), selection_(work[0], 0) {}
   /// Beside digit j of n in row `row`.
   void beside(std::size_t row, std::size_t j) {
     const std::size_t end = j * kCopies / (W - 1);
 #pragma GCC unroll 2
     for (std::size_t i = (j - 1) * kCopies / (W - 1); i < end; ++i) {
-      const std::size_t entry = i % Shadow::kEntries;
-      if (2 * row + i / Shadow::kEntries == W && entry == 0) shadow_ = Shadow(work_[1], 0);
-      shadow_.copy(entry);
-      if (entry + 1 == Shadow::kEntries) shadow_.next_digit();
+      const std::size_t entry = i % Selection::kEntries;
+      if (2 * row + i / Selection::kEntries == W && entry == 0) selection_ = Selection(work_[1], 0);
+      selection_.copy(entry);
+      if (entry + 1 == Selection::kEntries) selection_.next_digit();
     }
   }
 
  private:
-  static constexpr std::size_t kCopies = 2 * Shadow::kEntries;
+  static constexpr std::size_t kCopies = 2 * Selection::kEntries;
   static_assert(kCopies <= 2 * (W - 1));
 
-  const typename Shadow::Work* work_;
-  Shadow shadow_;
+  const typename Selection::Work* work_;
+  Selection selection_;
 };
 
 template <std::size_t W>
-class PairShadow<W, NoShadow> {
+class PairSelection<W, NoSelection> {
  public:
-  explicit PairShadow(const NoShadow::Work*) {}
+  explicit PairSelection(const NoSelection::Work*) {}
   void beside(std::size_t, std::size_t) const {}
 };
 
 /// The same for two vectors at a time, in turn digit by digit: short rows end before their quotient digit is
 /// through the pipeline, and the other vector's products fill the gap.
-template <std::size_t W, class Shadow, class Columns>
+template <std::size_t W, class Selection, class Columns>
 [[gnu::noinline]] void reduce_pair_in_registers(const lanes::Pair& x, const Columns& columns0,
-                                                const Columns& columns1, const typename Shadow::Work* work) {
-  Rows<W, NoShadow> rows0(x.modulus[0], x.modulus[0] + W * kLanes, NoShadow({}, 0));
-  Rows<W, NoShadow> rows1(x.modulus[1], x.modulus[1] + W * kLanes, NoShadow({}, 0));
-  PairShadow<W, Shadow> shadow(work);
+                                                const Columns& columns1,
+                                                const typename Selection::Work* work) {
+  Rows<W, NoSelection> rows0(x.modulus[0], x.modulus[0] + W * kLanes, NoSelection({}, 0));
+  Rows<W, NoSelection> rows1(x.modulus[1], x.modulus[1] + W * kLanes, NoSelection({}, 0));
+  PairSelection<W, Selection> selection(work);
 #pragma GCC unroll 10
   for (std::size_t j = 0; j < W; ++j) {
     rows0.acc[j] = columns0.lower(j);
@@ -210,7 +214,7 @@ template <std::size_t W, class Shadow, class Columns>
 #pragma GCC unroll 10
     for (std::size_t j = 1; j < W; ++j) {
       rows0.multiply(j, [&] { return columns0.upper(row + W); });
-      shadow.beside(row, j);
+      selection.beside(row, j);
       rows1.multiply(j, [&] { return columns1.upper(row + W); });
     }
     rows0.end();
@@ -221,10 +225,10 @@ template <std::size_t W, class Shadow, class Columns>
 }
 
 /// Rows over the lower W digits of n, their digits kept in q; the columns stay in t.
-template <std::size_t W, std::size_t count, class Shadow>
+template <std::size_t W, std::size_t count, class Selection>
 [[gnu::noinline]] void reduce_rows(Limb* t, const Limb* n, const Limb* k0, Limb* q,
-                                   const typename Shadow::Work& work, std::size_t start) {
-  Rows<W, Shadow> rows(n, k0, Shadow(work, start));
+                                   const typename Selection::Work& work, std::size_t start) {
+  Rows<W, Selection> rows(n, k0, Selection(work, start));
   load_block(rows.acc, t);
   rows.first_digit();
 #pragma GCC unroll 10
@@ -289,15 +293,15 @@ inline void with_constant(std::size_t size, F f) {
 }
 
 /// Reduction in blocks of rows where the columns outnumber the registers. t: 2 `digits` columns.
-template <class Shadow>
+template <class Selection>
 void reduce_in_blocks(Limb* r, Limb* t, const Limb* modulus, std::size_t digits,
-                      const typename Shadow::Work& work) {
+                      const typename Selection::Work& work) {
   Limb* q = t + (2 * digits + kBlock) * kLanes;
   for (std::size_t start = 0; start < digits; start += kBlock) {
     const std::size_t rows = digits - start < kBlock ? digits - start : kBlock;
     Limb* column = t + start * kLanes;
     with_constant<1, kBlock>(rows, [&](auto size) {
-      reduce_rows<kBlockColumns, size, Shadow>(column, modulus, modulus + digits * kLanes, q, work, start);
+      reduce_rows<kBlockColumns, size, Selection>(column, modulus, modulus + digits * kLanes, q, work, start);
       add_block<size>(column + kBlockColumns * kLanes, q, modulus + kBlockColumns * kLanes,
                       digits - kBlockColumns);
     });

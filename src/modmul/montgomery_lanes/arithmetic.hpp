@@ -176,7 +176,7 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
 
   /// r = x W^L mod p, r < 2 p, for the numbers of limbs() limbs x < 2 p, limb i of lane l at x[i kLanes + l].
   /// x needs no alignment.
-  MANYMOD_NOINLINE void enter(Number& r, const Limb* x) const {
+  MANYMOD_NOINLINE void from_limbs(Number& r, const Limb* x) const {
     Number residue, factor;
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       constexpr std::size_t kBit = i.kValue * w;
@@ -194,7 +194,7 @@ class LaneArithmetic : special_primes::DigitColumns<kCount, Arch> {
     mul(r, residue, factor);
   }
   /// The opposite: x < p. On input: a < 16 p.
-  MANYMOD_NOINLINE void leave(Limb* x, const Number& a) const {
+  MANYMOD_NOINLINE void to_limbs(Limb* x, const Number& a) const {
     Number residue, one;
     for_digits([&](auto i)
                    MANYMOD_INLINE_STEP { one.digit[i.kValue] = Columns::broadcast(i.kValue == 0 ? 1 : 0); });

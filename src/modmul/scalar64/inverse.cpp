@@ -11,9 +11,10 @@ class DivisionRing {
   DivisionRing(const Kernels& kernels, const Modulus& n)
       : kernels_(kernels), n_(n), product_(2 * n.limbs()), scratch_(Divisor::scratch_limbs(2 * n.limbs())) {}
 
-  /// enter and leave convert residues 0 <= x < n from and to elements of the ring; mul multiplies elements.
-  void enter(Limb* r, const Limb* x) { std::copy_n(x, n_.limbs(), r); }
-  void leave(Limb* r, const Limb* a) { std::copy_n(a, n_.limbs(), r); }
+  /// from_residue and to_residue convert between residues 0 <= x < n and elements of the ring; mul multiplies
+  /// elements.
+  void from_residue(Limb* r, const Limb* x) { std::copy_n(x, n_.limbs(), r); }
+  void to_residue(Limb* r, const Limb* a) { std::copy_n(a, n_.limbs(), r); }
   void mul(Limb* r, const Limb* a, const Limb* b) {
     kernels_.product(product_.data(), a, n_.limbs(), b, n_.limbs());
     n_.divisor().remainder_var({r, n_.limbs()}, product_.first(2 * n_.limbs()), scratch_.data());
@@ -31,10 +32,10 @@ class MontgomeryRing {
  public:
   explicit MontgomeryRing(const Modulus& n) : n_(n), scratch_(Montgomery::scratch_limbs(n.limbs())) {}
 
-  void enter(Limb* r, const Limb* x) {
+  void from_residue(Limb* r, const Limb* x) {
     n_.montgomery().to_montgomery(r, {x, n_.limbs()}, false, scratch_.data());
   }
-  void leave(Limb* r, const Limb* a) { n_.montgomery().from_montgomery(r, a, scratch_.data()); }
+  void to_residue(Limb* r, const Limb* a) { n_.montgomery().from_montgomery(r, a, scratch_.data()); }
   void mul(Limb* r, const Limb* a, const Limb* b) { n_.montgomery().mul(r, a, b, scratch_.data()); }
 
  private:
@@ -56,16 +57,16 @@ bool invert_block(Ring& ring, Inverter& inverter, std::span<Limb> values, std::s
   Limb* inverse = prefixes + count * limbs;
   Limb* out = inverse + limbs;
   for (std::size_t i = 0; i < count; ++i) {
-    ring.enter(elements + i * limbs, values.data() + i * limbs);
+    ring.from_residue(elements + i * limbs, values.data() + i * limbs);
     if (i == 0) {
       std::copy_n(elements, limbs, prefixes);
     } else {
       ring.mul(prefixes + i * limbs, prefixes + (i - 1) * limbs, elements + i * limbs);
     }
   }
-  ring.leave(inverse, prefixes + (count - 1) * limbs);
+  ring.to_residue(inverse, prefixes + (count - 1) * limbs);
   if (inverter.invert({inverse, limbs}, {inverse, limbs}, TimingClass::public_) == 0) return false;
-  ring.enter(out, inverse);
+  ring.from_residue(out, inverse);
   std::copy_n(out, limbs, inverse);
   for (std::size_t i = count; i-- > 0;) {
     if (i == 0) {
@@ -74,7 +75,7 @@ bool invert_block(Ring& ring, Inverter& inverter, std::span<Limb> values, std::s
       ring.mul(out, inverse, prefixes + (i - 1) * limbs);
       ring.mul(inverse, inverse, elements + i * limbs);
     }
-    ring.leave(values.data() + i * limbs, out);
+    ring.to_residue(values.data() + i * limbs, out);
   }
   return true;
 }

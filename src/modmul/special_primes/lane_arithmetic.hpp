@@ -270,20 +270,20 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   }
 
   /// From numbers of limbs, as load has them, to elements below 2 p, and back, x < p. On input: a < 16 p.
-  static MANYMOD_INLINE void enter(Number& r, const Limb* x) {
+  static MANYMOD_INLINE void from_limbs(Number& r, const Limb* x) {
     load(r, x);
-    enter(r, r);
+    from_residue(r, r);
   }
-  static MANYMOD_INLINE void leave(Limb* x, const Number& a) {
+  static MANYMOD_INLINE void to_limbs(Limb* x, const Number& a) {
     Number residue;
-    leave(residue, a);
+    to_residue(residue, a);
     canonical(residue, residue);
     store(x, residue);
   }
 
  private:
   /// From a residue to the number that stands for it, and back; both results below 2 p.
-  static MANYMOD_INLINE void enter(Number& r, const Number& a) {
+  static MANYMOD_INLINE void from_residue(Number& r, const Number& a) {
     if constexpr (C::kRadixBits == 0) {
       r = a;
     } else {
@@ -292,7 +292,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
       mul(r, a, factor);
     }
   }
-  static MANYMOD_INLINE void leave(Number& r, const Number& a) {
+  static MANYMOD_INLINE void to_residue(Number& r, const Number& a) {
     if constexpr (C::kRadixBits == 0) {
       r = a;
     } else {

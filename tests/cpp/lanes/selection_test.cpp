@@ -49,7 +49,7 @@ TEST_P(LaneSelection, SelectsEverySharedEntryInEveryLane) {
 TEST_P(SelectingKernels, SquaresWhileItSelects) {
   Generator generate(12);
   for (const std::size_t digits : digit_counts(30)) {
-    const std::size_t per_share = kernels().free_entries(digits);
+    const std::size_t per_share = kernels().entries_per_square(digits);
     if (per_share == 0) continue;
     const Operands x = almost_reduced(generate, digits, digits);
     const GuardedWords n = modulus_block(x.n, digits);
@@ -114,7 +114,7 @@ TEST_P(PairKernels, PairsEqualTwoVectors) {
       kernels().sqr_pair(in_place, digits, scratch.data());
       ASSERT_NO_FATAL_FAILURE(expect_both(x.a, y.a, "sqr_pair in place"));
 
-      if (kernels().sqr_select_pair == nullptr || kernels().free_entries(digits) == 0) continue;
+      if (kernels().sqr_select_pair == nullptr || kernels().entries_per_square(digits) == 0) continue;
       constexpr std::size_t kEntries = 16;
       const std::size_t stride = 2 * digits * lanes();
       const GuardedWords table = random_table(generate, kEntries * stride, w());
@@ -122,7 +122,7 @@ TEST_P(PairKernels, PairsEqualTwoVectors) {
                                GuardedWords(digits * lanes(), ~Limb{0})};
       const std::vector<std::uint32_t> indices[] = {lane_indices(round, kEntries),
                                                     lane_indices(round + 7, kEntries)};
-      const std::size_t per_share = kernels().free_entries(digits);
+      const std::size_t per_share = kernels().entries_per_square(digits);
       for (std::size_t first = 0; first < kEntries; first += per_share) {
         manymod::lanes::SelectShare shares[2];
         for (std::size_t v = 0; v < 2; ++v) {

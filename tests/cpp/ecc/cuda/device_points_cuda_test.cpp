@@ -36,25 +36,25 @@ class DevicePoints : public testing::Test {
   const ecc::Curve& curve_ = plain_.curve();
   std::mt19937_64 random_{5};
 
-  static Affine enter(const PlainPoint& p) {
+  static Affine from_plain(const PlainPoint& p) {
     return {Coordinates::load(p.x.data()), Coordinates::load(p.y.data())};
   }
   /// With a random Z.
   Jacobian enter_jacobian(const PlainPoint& p) {
     const Element z = random_element(), zz = Coordinates::sqr(z);
     if (p.infinite) return {Coordinates::mul(zz, z), zz, Coordinates::zero()};
-    const Affine a = enter(p);
+    const Affine a = from_plain(p);
     return {Coordinates::mul(a.x, zz), Coordinates::mul(a.y, Coordinates::mul(zz, z)), z};
   }
-  PlainPoint leave(const Affine& p) const {
+  PlainPoint to_plain(const Affine& p) const {
     PlainPoint r = plain_.neutral();
     r.infinite = false;
     Coordinates::store(r.x.data(), p.x);
     Coordinates::store(r.y.data(), p.y);
     return r;
   }
-  PlainPoint leave(const Jacobian& p) const {
-    return Points::is_infinity(p) ? plain_.neutral() : leave(Points::to_affine(p));
+  PlainPoint to_plain(const Jacobian& p) const {
+    return Points::is_infinity(p) ? plain_.neutral() : to_plain(Points::to_affine(p));
   }
 
   std::vector<Limb> random_number(std::size_t limbs, std::size_t bits) {
@@ -103,7 +103,7 @@ TYPED_TEST(DevicePoints, ConstantsAreTheCurves) {
   using Group = typename TypeParam::Group;
   const auto order = this->words(this->curve_.n);
   for (unsigned j = 0; j < Group::kOrderWords; ++j) EXPECT_EQ(Group::order_word(j), order[j]);
-  EXPECT_EQ(this->leave(Group::generator()), this->plain_.generator());
+  EXPECT_EQ(this->to_plain(Group::generator()), this->plain_.generator());
   auto p = Group::generator();
   EXPECT_TRUE(Group::is_on_curve(p));
   p.x = Group::Field::add(p.x, Group::Field::one());
@@ -115,25 +115,25 @@ TYPED_TEST(DevicePoints, SumsOfAllKindsOfPoints) {
   const auto points = this->some_points();
   for (const PlainPoint& a : points) {
     const auto p = this->enter_jacobian(a);
-    EXPECT_EQ(this->leave(Group::twice(p)), this->plain_.add(a, a));
-    EXPECT_EQ(this->leave(Group::negate(p)), this->plain_.negate(a));
+    EXPECT_EQ(this->to_plain(Group::twice(p)), this->plain_.add(a, a));
+    EXPECT_EQ(this->to_plain(Group::negate(p)), this->plain_.negate(a));
     for (const PlainPoint& b : points) {
       const auto q = this->enter_jacobian(b);
       const PlainPoint sum = this->plain_.add(a, b);
-      EXPECT_EQ(this->leave(Group::add(p, q)), sum);
+      EXPECT_EQ(this->to_plain(Group::add(p, q)), sum);
       EXPECT_EQ(Group::equal(p, q), a == b);
       const bool exceptional = a.infinite || b.infinite || a == b;
-      EXPECT_EQ(this->leave(Group::add_distinct(p, q)), exceptional ? this->plain_.neutral() : sum);
-      EXPECT_EQ(this->leave(Group::select(true, p, q)), a);
-      EXPECT_EQ(this->leave(Group::select(false, p, q)), b);
+      EXPECT_EQ(this->to_plain(Group::add_distinct(p, q)), exceptional ? this->plain_.neutral() : sum);
+      EXPECT_EQ(this->to_plain(Group::select(true, p, q)), a);
+      EXPECT_EQ(this->to_plain(Group::select(false, p, q)), b);
       if (b.infinite) continue;
-      const auto affine = this->enter(b);
-      EXPECT_EQ(this->leave(Group::add(p, affine)), sum);
-      EXPECT_EQ(this->leave(Group::add_public(p, affine)), sum);
-      EXPECT_EQ(this->leave(Group::add_distinct(p, affine)), exceptional ? this->plain_.neutral() : sum);
-      EXPECT_EQ(this->leave(Group::from_affine(Group::negate(affine))), this->plain_.negate(b));
+      const auto affine = this->from_plain(b);
+      EXPECT_EQ(this->to_plain(Group::add(p, affine)), sum);
+      EXPECT_EQ(this->to_plain(Group::add_public(p, affine)), sum);
+      EXPECT_EQ(this->to_plain(Group::add_distinct(p, affine)), exceptional ? this->plain_.neutral() : sum);
+      EXPECT_EQ(this->to_plain(Group::from_affine(Group::negate(affine))), this->plain_.negate(b));
       if (!a.infinite) {
-        EXPECT_EQ(Group::equal(affine, this->enter(a)), a == b);
+        EXPECT_EQ(Group::equal(affine, this->from_plain(a)), a == b);
       }
     }
   }
@@ -149,8 +149,8 @@ TYPED_TEST(DevicePoints, AffineSumsForOneInversion) {
   std::vector<int> finite(count);
   for (std::size_t i = 1; i < points.size(); ++i) {
     for (std::size_t j = 1; j < points.size(); ++j) {
-      p.push_back(this->enter(points[i]));
-      q.push_back(this->enter(points[j]));
+      p.push_back(this->from_plain(points[i]));
+      q.push_back(this->from_plain(points[j]));
       expected.push_back(this->plain_.add(points[i], points[j]));
     }
   }
@@ -162,7 +162,7 @@ TYPED_TEST(DevicePoints, AffineSumsForOneInversion) {
   for (std::size_t i = 0; i < count; ++i) {
     EXPECT_EQ(finite[i] == 0, expected[i].infinite);
     if (finite[i] != 0) {
-      EXPECT_EQ(this->leave(sums[i]), expected[i]);
+      EXPECT_EQ(this->to_plain(sums[i]), expected[i]);
     }
   }
   for (std::size_t i = 0; i < scratch.size(); ++i) {
@@ -186,8 +186,8 @@ TYPED_TEST(DevicePoints, Multiples) {
   for (const auto& k : scalars) {
     const auto number = this->words(k);
     const PlainPoint expected = this->plain_.multiply(k, base);
-    EXPECT_EQ(this->leave(Group::multiply(this->enter(base), number.data())), expected);
-    EXPECT_EQ(this->leave(Group::multiply_public(this->enter(base), number.data())), expected);
+    EXPECT_EQ(this->to_plain(Group::multiply(this->from_plain(base), number.data())), expected);
+    EXPECT_EQ(this->to_plain(Group::multiply_public(this->from_plain(base), number.data())), expected);
   }
 }
 

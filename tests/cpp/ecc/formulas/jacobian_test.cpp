@@ -58,7 +58,7 @@ class Points {
   }
 
   /// The point with Z = z; for infinity any X and Y.
-  [[nodiscard]] Point<Field> enter(const Affine& point, Limb z) const {
+  [[nodiscard]] Point<Field> scaled(const Affine& point, Limb z) const {
     if (!point) return {element(z * z % curve_.p), element(z * z % curve_.p * z % curve_.p), element(0)};
     return {element(point->first * z % curve_.p * z % curve_.p),
             element(point->second * z % curve_.p * z % curve_.p * z % curve_.p), element(z)};
@@ -69,7 +69,7 @@ class Points {
     f_.sub(r.y, r.y, element(0));
     return r;
   }
-  [[nodiscard]] Affine leave(const Point<Field>& point) const {
+  [[nodiscard]] Affine plain(const Point<Field>& point) const {
     Field::Element z;
     if (f_.inverse(z, point.z) == 0) return std::nullopt;
     AffinePoint<Field> affine;
@@ -81,9 +81,9 @@ class Points {
     const auto points = curve_.points();
     for (const Limb z : {Limb{1}, Limb{3}, curve_.p - 1}) {
       for (const Affine& s : points) {
-        Point<Field> r = enter(s, z);
+        Point<Field> r = scaled(s, z);
         twice(f_, coefficient_, r, r);
-        EXPECT_EQ(leave(r), curve_.add(s, s));
+        EXPECT_EQ(plain(r), curve_.add(s, s));
         for (const Affine& t : points) check_sum(s, t, z);
       }
     }
@@ -94,21 +94,21 @@ class Points {
     const Affine expected = curve_.add(s, t);
     // Exceptions have Z = 0.
     const bool exception = !s || !t || s->first == t->first;
-    Point<Field> r = enter(s, z);
-    add(f_, r, r, enter(t, 2));
-    EXPECT_EQ(leave(r), exception ? std::nullopt : expected);
-    r = enter(s, z);
-    add_complete(f_, coefficient_, r, r, enter(t, 2));
-    EXPECT_EQ(leave(r), expected);
-    EXPECT_EQ(equal(f_, enter(s, z), enter(t, 2)) != 0, s == t);
+    Point<Field> r = scaled(s, z);
+    add(f_, r, r, scaled(t, 2));
+    EXPECT_EQ(plain(r), exception ? std::nullopt : expected);
+    r = scaled(s, z);
+    add_complete(f_, coefficient_, r, r, scaled(t, 2));
+    EXPECT_EQ(plain(r), expected);
+    EXPECT_EQ(equal(f_, scaled(s, z), scaled(t, 2)) != 0, s == t);
     if (!t) return;
     if (s) check_affine(*s, *t, expected);
-    r = enter(s, z);
+    r = scaled(s, z);
     add_complete(f_, coefficient_, r, r, enter_affine(t));
-    EXPECT_EQ(leave(r), expected);
-    r = enter(s, z);
+    EXPECT_EQ(plain(r), expected);
+    r = scaled(s, z);
     add_mixed(f_, r, r, enter_affine(t));
-    EXPECT_EQ(leave(r), exception ? std::nullopt : expected);
+    EXPECT_EQ(plain(r), exception ? std::nullopt : expected);
   }
 
   void check_affine(const std::pair<Limb, Limb>& s, const std::pair<Limb, Limb>& t,

@@ -21,12 +21,12 @@ class MontgomeryForm : public testing::TestWithParam<test::KernelSet> {
     mont_.assign(n);
     scratch_.assign(Montgomery::scratch_limbs(n.size()), 0xAAAA);
   }
-  Limbs enter(const Limbs& x, bool negative = false) {
+  Limbs to_montgomery(const Limbs& x, bool negative = false) {
     Limbs r(mont_.limbs());
     mont_.to_montgomery(r.data(), x, negative, scratch_.data());
     return r;
   }
-  Limbs leave(const Limbs& a) {
+  Limbs from_montgomery(const Limbs& a) {
     Limbs r(mont_.limbs());
     mont_.from_montgomery(r.data(), a.data(), scratch_.data());
     return r;
@@ -37,15 +37,15 @@ TEST_P(MontgomeryForm, EveryResidueOfEverySmallModulus) {
   for (Limb n = 3; n < 200; n += 2) {
     assign({n});
     for (Limb a = 0; a < n; ++a) {
-      const Limbs element = enter({a});
-      ASSERT_EQ(leave(element), Limbs{a}) << n;
+      const Limbs element = to_montgomery({a});
+      ASSERT_EQ(from_montgomery(element), Limbs{a}) << n;
       Limbs square(1);
       mont_.sqr(square.data(), element.data(), scratch_.data());
-      ASSERT_EQ(leave(square), Limbs{a * a % n}) << a << " mod " << n;
+      ASSERT_EQ(from_montgomery(square), Limbs{a * a % n}) << a << " mod " << n;
       Limbs product(1);
-      const Limbs other = enter({n - a});
+      const Limbs other = to_montgomery({n - a});
       mont_.mul(product.data(), element.data(), other.data(), scratch_.data());
-      ASSERT_EQ(leave(product), Limbs{a * (n - a) % n}) << a << " mod " << n;
+      ASSERT_EQ(from_montgomery(product), Limbs{a * (n - a) % n}) << a << " mod " << n;
     }
   }
 }
@@ -59,10 +59,10 @@ TEST_P(MontgomeryForm, ProductsAndSquaresAtEverySize) {
       const Limbs a = generate.residue(n);
       const Limbs b = generate.residue(n);
       Limbs r(size);
-      mont_.mul(r.data(), enter(a).data(), enter(b).data(), scratch_.data());
-      ASSERT_EQ(leave(r), naive::multiply_mod(a, b, n)) << size;
-      mont_.sqr(r.data(), enter(a).data(), scratch_.data());
-      ASSERT_EQ(leave(r), naive::multiply_mod(a, a, n)) << size;
+      mont_.mul(r.data(), to_montgomery(a).data(), to_montgomery(b).data(), scratch_.data());
+      ASSERT_EQ(from_montgomery(r), naive::multiply_mod(a, b, n)) << size;
+      mont_.sqr(r.data(), to_montgomery(a).data(), scratch_.data());
+      ASSERT_EQ(from_montgomery(r), naive::multiply_mod(a, a, n)) << size;
       mont_.mul_plain(r.data(), a.data(), b.data(), scratch_.data());
       ASSERT_EQ(r, naive::multiply_mod(a, b, n)) << size;
     }
@@ -81,9 +81,9 @@ TEST_P(MontgomeryForm, AlmostReducedOperandsUpToTheirBound) {
       const Limbs b = round < 3 ? Limbs(size, ~Limb{0}) : generate.number(size);
       Limbs r(size);
       mont_.mul(r.data(), a.data(), b.data(), scratch_.data());
-      ASSERT_EQ(leave(r), naive::multiply_mod(leave(a), leave(b), n)) << size;
+      ASSERT_EQ(from_montgomery(r), naive::multiply_mod(from_montgomery(a), from_montgomery(b), n)) << size;
       mont_.sqr(r.data(), a.data(), scratch_.data());
-      ASSERT_EQ(leave(r), naive::multiply_mod(leave(a), leave(a), n)) << size;
+      ASSERT_EQ(from_montgomery(r), naive::multiply_mod(from_montgomery(a), from_montgomery(a), n)) << size;
     }
   }
 }
@@ -96,8 +96,8 @@ TEST_P(MontgomeryForm, WideAndNegativeOperandsAreReduced) {
       assign(n);
       const Limbs x = width % 5 == 0 ? Limbs(width, ~Limb{0}) : generate.number(width);
       const Limbs expected = naive::reduce(x, n);
-      ASSERT_EQ(leave(enter(x)), expected) << size << " " << width;
-      const Limbs sum = leave(enter(x, true));
+      ASSERT_EQ(from_montgomery(to_montgomery(x)), expected) << size << " " << width;
+      const Limbs sum = from_montgomery(to_montgomery(x, true));
       Limbs total(size);
       limbs::add_mod(total, sum, expected, n);
       ASSERT_EQ(total, Limbs(size, 0)) << size << " " << width;
@@ -112,7 +112,7 @@ TEST_P(MontgomeryForm, OneIsTheNeutralElementAndStorageIsReused) {
     assign(n);
     Limbs one(size, 0);
     one[0] = 1;
-    EXPECT_EQ(leave(Limbs(mont_.one(), mont_.one() + size)), one);
+    EXPECT_EQ(from_montgomery(Limbs(mont_.one(), mont_.one() + size)), one);
   }
 }
 
