@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -95,9 +96,10 @@ void Kernel::launch_with(const gpu::Stream& stream, const gpu::LaunchShape& shap
   const std::size_t global = std::size_t{shape.grid} * shape.block;
   // Only kernels that name the size of their work-groups have work-items that cooperate. In the others each
   // work-item has its own part of the local memory, so that smaller work-groups, which some drivers demand of
-  // long kernels, need a part of what is there. Global sizes are multiples of kWorkGroup.
+  // long kernels, need a part of what is there. The global size is a multiple of theirs.
   const unsigned most = std::min(kWorkGroup, std::bit_floor(std::max(1U, most_work_items_)));
-  const std::size_t local = requires_size_ ? shape.block : std::min(shape.block, most);
+  const bool fits = requires_size_ || shape.block <= most;
+  const std::size_t local = fits ? shape.block : std::gcd(shape.block, most);
   const DriverApi& api = device_->api();
   const std::lock_guard lock(*mutex_);
   std::uint32_t number = 0;
