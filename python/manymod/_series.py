@@ -88,6 +88,8 @@ def _pandas_types(pandas: Any) -> tuple[type, ...]:
 
 
 def _open_pandas(name: str, value: Any, pandas: Any) -> Column:
+    if isinstance(value, pandas.MultiIndex):
+        raise TypeError(f"{name}: a pandas MultiIndex has several values in each row")
     if isinstance(value, pandas.Series):
         array, labels = value.array, value.index
 

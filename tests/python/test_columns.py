@@ -251,6 +251,7 @@ def test_columns_in_place_and_in_other_calls() -> None:
         (pd.Series([0, 1], dtype="Sparse[int64]"), "Sparse"),
         (pl.Series([1], dtype=pl.Int128), "Int128 is not taken: cast it"),
         (pl.Series([[1]]), "none of integers"),
+        (pd.MultiIndex.from_tuples([(1, 2)]), "several values in each row"),
         (pd.DataFrame({"a": [1]}), "is a table: give one of its columns"),
         (pl.DataFrame({"a": [1]}), "is a table: give one of its columns"),
         (pa.table({"a": [1]}), "is a table: give one of its columns"),
