@@ -41,4 +41,11 @@ DeviceError::DeviceError(const char* backend, Fault fault, int device, const std
   call_ = call;
 }
 
+DeviceError DeviceError::as(Fault fault) const {
+  DeviceError error(backend_, fault, kNoDevice, what());
+  error.device_ = device_;
+  error.call_ = call_;
+  return error;
+}
+
 }  // namespace manymod::gpu

@@ -39,11 +39,26 @@ class DeviceError : public StatusError {
   [[nodiscard]] int device() const { return device_; }             ///< kNoDevice if it concerns none
   [[nodiscard]] const std::string& call() const { return call_; }  ///< empty if no call failed
 
+  /// The same failure, classified as another fault.
+  [[nodiscard]] DeviceError as(Fault fault) const;
+
  private:
   const char* backend_;
   Fault fault_;
   int device_;
   std::string call_;
 };
+
+/// Calls `steps`, those of a computation after which its operands may have been replaced by results: whoever
+/// computes again after out_of_memory must not do so here, so that this fault becomes `other`.
+template <class Steps>
+void without_repetition(const Steps& steps) {
+  try {
+    steps();
+  } catch (const DeviceError& error) {
+    if (error.fault() != Fault::out_of_memory) throw;
+    throw error.as(Fault::other);
+  }
+}
 
 }  // namespace manymod::gpu

@@ -68,13 +68,14 @@ class ChunkRun {
     launch_program(words_at(table_at_));
     bring_refused();
     if (job_.result.on_device) {
-      // The last step that can fail without losing the device: where the result replaces an operand, items
-      // without a status are computed from that operand again.
-      scatter_results();
+      without_repetition([&] {
+        scatter_results();
+        finish();
+      });
     } else {
       workspace_.stream().copy_to_host(download_, device_ + result_at_, result_bytes());
+      finish();
     }
-    finish();
     return store();
   }
 

@@ -264,16 +264,21 @@ void RangeRun::wait() const {
   workspace_.done().wait();
 }
 
-std::vector<ModulusClass> RangeRun::finish() {
+std::vector<ModulusClass> RangeRun::wait_for_kinds() const {
   wait();
+  if (job_.failed == nullptr || *job_.failed == 0) return {};
+  stream_.copy_to_host(download_, device_ + kinds_at_, items_.size() * sizeof(ModulusClass));
+  stream_.synchronize();
+  const auto* const found = reinterpret_cast<const ModulusClass*>(download_);
+  return {found, found + items_.size()};
+}
+
+std::vector<ModulusClass> RangeRun::finish() {
   std::vector<ModulusClass> kinds;
-  if (job_.failed != nullptr && *job_.failed != 0) {
-    stream_.copy_to_host(download_, device_ + kinds_at_, items_.size() * sizeof(ModulusClass));
-    stream_.synchronize();
-    const auto* const found = reinterpret_cast<const ModulusClass*>(download_);
-    kinds.assign(found, found + items_.size());
-  }
-  if (!call_.result.on_device) {
+  if (call_.result.on_device) {
+    gpu::without_repetition([&] { kinds = wait_for_kinds(); });
+  } else {
+    kinds = wait_for_kinds();
     store_rows(call_, items_, result_limbs(), reinterpret_cast<const Limb*>(download_ + results_on_host_at_));
   }
   return kinds;

@@ -101,6 +101,7 @@ class RangeRun {
   void place_results();
   void gather(const Upload& upload) const;
   void wait() const;
+  [[nodiscard]] std::vector<ModulusClass> wait_for_kinds() const;
   [[nodiscard]] std::size_t result_limbs() const;
 };
 
