@@ -73,12 +73,14 @@ typedef struct mm_call {
   mm_result result; /**< N items. It may be the same array as x, y, z or modulus (not with operations
                        with terms); it must not overlap them otherwise */
   uint8_t* item_status;    /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
-  mm_progress_fn progress; /**< NULL, or the progress callback */
+  mm_progress_fn progress; /**< NULL, or the progress callback. Element-wise operations and those with terms
+                              that a GPU computes on arrays in its memory do not call it */
   void* progress_user;     /**< passed to `progress` */
   unsigned on_device;      /**< MM_ON_DEVICE_* flags of the arrays in the memory of a CUDA device, which are
                               used in place; the other arrays are in host memory. Arrays on a device have no
                               signs: their `negative` is NULL, and with MM_ON_DEVICE_RESULT no modulus may be
-                              negative. Every operation is supported, whatever the plan's device */
+                              negative. Every operation is supported, whatever the plan's device, but not by an
+                              OpenCL variant that the plan names */
   unsigned device_index;   /**< device index of that device: 1 for "cuda:1" */
   void* stream;            /**< CUstream (cudaStream_t) of that device on which the operands are produced; the
                               call waits for the work already queued on it. NULL: the legacy default stream.
@@ -120,7 +122,8 @@ MM_API mm_status mm_plan_create(const mm_plan_options* options, mm_plan** plan);
  * @param plan the plan
  * @param call operands and where results go, see mm_call
  * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_OVERLAP (nothing was written);
- * MM_ERR_CANCELLED (items with status MM_OK are valid); MM_ERR_UNKNOWN_DEVICE, _DEVICE, _MEMORY
+ * MM_ERR_CANCELLED (items with status MM_OK are valid); MM_ERR_UNUSABLE_VARIANT (an OpenCL variant, for
+ * arrays on a CUDA device); MM_ERR_UNKNOWN_DEVICE, _DEVICE, _MEMORY
  */
 MM_API mm_status mm_plan_run(mm_plan* plan, const mm_call* call);
 
@@ -197,8 +200,8 @@ MM_API mm_status mm_job_wait(mm_job* job);
 
 /**
  * Ask the job to stop, as a progress callback would: it stops within a fraction of a second, and a short
- * call may complete. A job that has not begun ends at once with MM_ERR_CANCELLED; every item status is
- * MM_ITEM_NOT_COMPUTED, and no results are written.
+ * call, or one that calls no progress callback (mm_call), may complete. A job that has not begun ends at once
+ * with MM_ERR_CANCELLED; every item status is MM_ITEM_NOT_COMPUTED, and no results are written.
  * @param job the job, or NULL
  */
 MM_API void mm_job_cancel(mm_job* job);
@@ -216,14 +219,15 @@ typedef struct mm_fixed_base mm_fixed_base;
 /** Options of mm_fixed_base_create. Zero-initialise them, then set struct_size. */
 typedef struct mm_fixed_base_options {
   size_t struct_size;
-  mm_timing timing;        /**< of the calls on the object */
-  size_t exponent_bits;    /**< 1..2^20: length of the exponents that the comb covers. Longer exponents are
-                              slower in MM_TIMING_PUBLIC and rejected in MM_TIMING_SECRET */
-  const char* device;      /**< as in mm_plan_options */
-  const char* variant;     /**< as in mm_plan_options */
-  unsigned threads;        /**< CPU threads of one mm_fixed_base_powmod, at most 1024; 0: mm_get_threads() */
-  mm_progress_fn progress; /**< NULL, or called with (0, 1) about every 100 ms while the comb is computed */
-  void* progress_user;     /**< passed to `progress` */
+  mm_timing timing;     /**< of the calls on the object */
+  size_t exponent_bits; /**< 1..2^20: length of the exponents that the comb covers. Longer exponents are
+                           slower in MM_TIMING_PUBLIC and rejected in MM_TIMING_SECRET */
+  const char* device;   /**< as in mm_plan_options */
+  const char* variant;  /**< as in mm_plan_options */
+  unsigned threads;     /**< CPU threads of one mm_fixed_base_powmod, at most 1024; 0: mm_get_threads() */
+  mm_progress_fn
+      progress;        /**< NULL, or called with (0, 1) about every 100 ms while a CPU computes the comb */
+  void* progress_user; /**< passed to `progress` */
 } mm_fixed_base_options;
 
 /**

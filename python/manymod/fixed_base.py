@@ -61,7 +61,7 @@ class FixedBase:
         ValueError: if `n` is 0, too wide or, where `secret`, even, or if `exponent_bits` is out of range.
         TypeError: if `g` or `n` is no single integer, or `secret` no bool.
 
-    Ctrl-C stops a long computation of the comb within a second.
+    Ctrl-C stops a long computation of the comb within a second, but not that by a GPU.
 
     >>> fixed = FixedBase(3, 1009)
     >>> fixed.powmod([0, 1, 2, 1008])

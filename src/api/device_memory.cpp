@@ -101,9 +101,10 @@ gpu::Device& checked_device(unsigned index) {
 }
 
 void check_on_device(gpu::Device& device, const void* address, std::size_t bytes, const std::string& what) {
-  // As numbers: pointers must not wrap around.
+  // As numbers: pointers must not wrap around. The highest address belongs to no array.
   const auto first = reinterpret_cast<std::uintptr_t>(address);
-  for (const std::uintptr_t byte : {first, first + (bytes - 1)}) {
+  const std::uintptr_t last = bytes - 1 > UINTPTR_MAX - first ? UINTPTR_MAX : first + (bytes - 1);
+  for (const std::uintptr_t byte : {first, last}) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the caller's, which is not dereferenced
     const std::optional<unsigned> owner = device.owner_of(reinterpret_cast<const void*>(byte));
     if (owner == device.index()) continue;

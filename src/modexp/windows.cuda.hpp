@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
@@ -54,8 +55,15 @@ class ResidueTable {
 template <class Modulus>
 using TableOf = ResidueTable<typename Modulus::Residue, Modulus::kResidueWords>;
 
-/// An exponent of 32-bit words, e[j], as modexp/recoding.hpp reads it. Words beyond its end are 0.
-template <class Exponent>
+/// Exponents are objects whose operator[] gives words of 32 bits, and 0 beyond the last one: the word that
+/// follows the highest bits is read, too. Pointers and arrays do not do that.
+template <class E>
+concept ExponentWords = std::is_class_v<E> && requires(const E& e) {
+  requires std::is_same_v<std::remove_cvref_t<decltype(e[0])>, std::uint32_t>;
+};
+
+/// An exponent as modexp/recoding.hpp reads it.
+template <ExponentWords Exponent>
 struct WordBits {
   const Exponent& e;
   MM_DEVICE std::uint32_t operator()(unsigned first, unsigned count) const {

@@ -236,28 +236,29 @@ class Modulus {
   }
 
   // ---- powers ---------------------------------------------------------------------------------------------
+  // Exponents e are objects with words e[j] of 32 bits, 0 beyond the last one, such as words(memory).
 
   /// a^e, 0 <= e < 2^bits. Fixed windows of kWindow bits: `bits` squarings and bits / kWindow + 2^kWindow
   /// products. `table`: table_words(kWindow) words of this thread's own, all of which are read for each
   /// digit. With kThreads > 1 `bits` is the same in all threads of a warp; the exponents, in memory, may
   /// differ.
-  template <unsigned kWindow, class Exponent>
+  template <unsigned kWindow, windows::ExponentWords Exponent>
   MM_DEVICE Residue pow(const Residue& a, const Exponent& e, unsigned bits, LaneMemory table) const {
     return windows::fixed_windows<kWindow, true>(*this, a, e, bits, table);
   }
   /// The same with a table in local memory, which the device interleaves by itself.
-  template <unsigned kWindow = 4, class Exponent>
+  template <unsigned kWindow = 4, windows::ExponentWords Exponent>
   MM_DEVICE Residue pow(const Residue& a, const Exponent& e, unsigned bits) const {
     std::uint32_t table[table_words(kWindow)];
     return windows::fixed_windows<kWindow, true>(*this, a, e, bits, LaneMemory{table, 1});
   }
 
   /// a^e as pow(), in variable time: one element of the table is read for each digit.
-  template <unsigned kWindow, class Exponent>
+  template <unsigned kWindow, windows::ExponentWords Exponent>
   MM_DEVICE Residue pow_public(const Residue& a, const Exponent& e, unsigned bits, LaneMemory table) const {
     return windows::fixed_windows<kWindow, false>(*this, a, e, bits, table);
   }
-  template <unsigned kWindow = 4, class Exponent>
+  template <unsigned kWindow = 4, windows::ExponentWords Exponent>
   MM_DEVICE Residue pow_public(const Residue& a, const Exponent& e, unsigned bits) const {
     std::uint32_t table[table_words(kWindow)];
     return windows::fixed_windows<kWindow, false>(*this, a, e, bits, LaneMemory{table, 1});
@@ -266,12 +267,12 @@ class Modulus {
   /// a^e for an exponent that all threads of a warp share (any exponent where kThreads = 1). Variable-time:
   /// sliding windows of up to kWindow bits, a product for each, over 2^(kWindow - 1) odd powers. `table`:
   /// table_words(kWindow - 1) words.
-  template <unsigned kWindow, class Exponent>
+  template <unsigned kWindow, windows::ExponentWords Exponent>
   MM_DEVICE Residue pow_uniform(const Residue& a, const Exponent& e, unsigned bits, LaneMemory table) const {
     return windows::sliding_windows<kWindow>(*this, a, e, bits, table);
   }
   /// The same without a table: a product for each bit that is 1.
-  template <class Exponent>
+  template <windows::ExponentWords Exponent>
   MM_DEVICE Residue pow_uniform(const Residue& a, const Exponent& e, unsigned bits) const {
     return windows::by_sliding_digits<1>(*this, e, bits, [&](std::uint32_t /*digit*/) { return a; });
   }

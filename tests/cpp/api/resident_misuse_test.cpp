@@ -297,6 +297,10 @@ TEST_F(DeviceMemory, WhatCannotBe) {
   EXPECT_EQ(mm_device_copy(0, &mark, &mark, 4, MM_COPY_TO_DEVICE), MM_ERR_ARGUMENT);
   EXPECT_EQ(mm_device_copy(1, &mark, address, 4, MM_COPY_TO_HOST), MM_ERR_ARGUMENT);
   EXPECT_EQ(mm_device_copy(0, address, &mark, 4, static_cast<mm_copy_direction>(3)), MM_ERR_ARGUMENT);
+  const void* const inside = static_cast<const char*>(address) + 8;
+  for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX - 8}) {  // the last byte's address wraps around
+    EXPECT_EQ(mm_device_copy(0, &mark, inside, bytes, MM_COPY_TO_HOST), MM_ERR_ARGUMENT) << bytes;
+  }
   EXPECT_EQ(mm_device_free(0, address), MM_OK);
   EXPECT_EQ(mm_device_free(0, address), MM_ERR_ARGUMENT);
 }

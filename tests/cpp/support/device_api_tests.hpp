@@ -13,11 +13,18 @@
 
 namespace manymod::test {
 
+template <class Modulus, class Exponent>
+concept TakesExponent =
+    requires(const Modulus& m, const typename Modulus::Residue& a, const Exponent& e) { m.pow(a, e, 32); };
+
 template <class Shape>
 class DeviceApi : public testing::Test {
  protected:
   using ShapeModulus = typename Shape::Modulus;
   using Residue = typename ShapeModulus::Residue;
+  // These have no words beyond the last one, which are read.
+  static_assert(!TakesExponent<ShapeModulus, const std::uint32_t*> &&
+                !TakesExponent<ShapeModulus, std::uint32_t[2]>);
   static constexpr unsigned kWords = ShapeModulus::kWords;
 
   static constexpr unsigned repetitions(unsigned most) {
