@@ -258,11 +258,11 @@ typedef enum mm_ecc_nonces {
 /** Which Ed25519 and Ed448 signatures are valid: docs/ecc.md has the table. S >= n is always rejected, and
  * the bytes as they were given are hashed. */
 typedef enum mm_ecc_policy {
-  MM_ECC_RFC8032 =
-      0, /**< canonical A and R, cofactorless equation, small orders allowed: as OpenSSL and RFC 8032 */
-  MM_ECC_STRICT = 1, /**< the same, and A and R of small order rejected */
-  MM_ECC_ZIP215 = 2  /**< ZIP 215: non-canonical encodings allowed, cofactored equation: the only policy for
-                        which  one item and many give the same answer */
+  MM_ECC_RFC8032 = 0, /**< canonical A and R, cofactorless equation, small orders allowed: as RFC 8032 and
+                       * Ed25519 of OpenSSL */
+  MM_ECC_STRICT = 1,  /**< the same, and A and R of small order rejected */
+  MM_ECC_ZIP215 = 2   /**< ZIP 215: non-canonical encodings allowed, cofactored equation: the only policy for
+                         which  one item and many give the same answer */
 } mm_ecc_policy;
 
 /** Encodings of ECDSA and SM2 signatures. */

@@ -48,7 +48,7 @@ typedef enum mm_status {
   MM_ITEM_ECC_LENGTH = 18,      /**< a digest, context or nonce has a wrong length */
   MM_ITEM_ECC_NONCE = 19,       /**< the given nonce leads to r = 0 or s = 0 */
   MM_ITEM_ECC_FAULT = 20,       /**< the signature failed its check: a hardware fault */
-  MM_ITEM_ECC_NO_KEY = 21,      /**< no public key has this signature */
+  MM_ITEM_ECC_NO_KEY = 21,      /**< no public key has this signature, or s is high where it must be low */
   /* Statuses of a request to a service (service.h). */
   MM_ITEM_EXPIRED = 22, /**< its time had passed before it began */
   /* Statuses of a call. */

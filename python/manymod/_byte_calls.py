@@ -113,19 +113,21 @@ def answer_bytes(
     direct = direct_out(out, operands.given.values())
     results = Results(operands.total, width, direct, sized=source.kind is not Kind.ROWS)
     watched = None if progress is None else Watched(progress)
-    wiped = secret and source.kind is not Kind.ROWS
+    answer = None
     try:
         code = _compute_present(compute, operands, present, results, watched)
         if watched is not None:
             watched.finish(operands.total)
-        rows, sizes = results.rows, results.sizes
-        answer = bytes_answer(source, rows, sizes, null, out, one_size=one_size, wiped=wiped)
+        raises = code == _core.MM_ERR_ITEMS and errors == "raise"
+        # Exceptions are logged and pickled, and tracebacks hold this frame.
+        if not (secret and raises):
+            answer = bytes_answer(
+                source, results.rows, results.sizes, null, out, one_size=one_size, wiped=secret
+            )
     finally:
-        if wiped:
+        if secret and results.rows is not answer and results.rows is not out:
             results.rows.fill(0)
         operands.wipe()
-    if secret and code == _core.MM_ERR_ITEMS and errors == "raise":
-        answer = None  # exceptions are logged and pickled, and tracebacks hold this frame
     return answer_or_error(name, answer, results.status, null, errors, scalar=operands.count is None)
 
 

@@ -69,6 +69,8 @@ class Items:
     labels: Any = None
     #: Whether `block` is a copy of the caller's bytes, which `wipe` zeroes.
     copied: bool = False
+    #: The caller's array that elements of `block`, a tuple, are rows of.
+    memory: NDArray[np.uint8] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> Items:
         """These items alone."""
@@ -443,6 +445,6 @@ def direct_out(out: Any, operands: Iterable[Items]) -> NDArray[np.uint8] | None:
     """`out` itself, where the library may write there while it reads the operands."""
     if not isinstance(out, np.ndarray) or not out.flags.c_contiguous:
         return None
-    blocks = (given.block for given in operands)
-    overlaps = any(isinstance(block, np.ndarray) and np.may_share_memory(out, block) for block in blocks)
+    read = (given.block if given.memory is None else given.memory for given in operands)
+    overlaps = any(isinstance(memory, np.ndarray) and np.may_share_memory(out, memory) for memory in read)
     return None if overlaps else out

@@ -74,9 +74,7 @@ def hash_number(algorithm: Any, what: str = "algorithm", known: Mapping[str, int
         raise ValueError(f"{what} {name!r} is none of {', '.join(known)}")
     size = getattr(algorithm, "digest_size", None)
     if _plain(name) in EXTENDABLE and size not in {None, _core.hash_size(number)}:
-        raise ValueError(
-            f"{what} {name} has digests of {_core.hash_size(number)} bytes in PSS (RFC 8702), not {size}"
-        )
+        raise ValueError(f"{what} {name} has digests of {_core.hash_size(number)} bytes here, not {size}")
     return number
 
 

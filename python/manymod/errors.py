@@ -76,7 +76,7 @@ class Status(IntEnum):
     ECC_NONCE = _core.MM_ITEM_ECC_NONCE
     #: curves: computed wrongly: defective hardware
     ECC_FAULT = _core.MM_ITEM_ECC_FAULT
-    #: curves: no public key has this signature
+    #: curves: no public key has this signature, or s is high where it must be low
     ECC_NO_KEY = _core.MM_ITEM_ECC_NO_KEY
     #: services: its time had passed before it began
     EXPIRED = _core.MM_ITEM_EXPIRED
@@ -176,7 +176,7 @@ _MESSAGES = {
     Status.ECC_LENGTH: "a digest, context or nonce has a wrong length",
     Status.ECC_NONCE: "the nonce gives no signature: use another",
     Status.ECC_FAULT: "computed wrongly: the hardware is defective",
-    Status.ECC_NO_KEY: "no public key has this signature",
+    Status.ECC_NO_KEY: "no public key has this signature, or s is high where it must be low",
     Status.EXPIRED: "its time had passed before it began",
 }
 _FAULTS = frozenset({Status.RSA_FAULT, Status.ECC_FAULT})

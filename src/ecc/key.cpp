@@ -117,15 +117,12 @@ Bytes private_scalar(const EVP_PKEY* key, const Curve& curve) {
 Key weierstrass_key(const crypto::DecodedKey& found) {
   EVP_PKEY* key = found.key.get();
   const Curve& curve = weierstrass_curve(key);
+  // Before the point: of a file without one OpenSSL computes it, but not from a number that is out of range.
+  SecretBytes secret(found.is_private ? private_scalar(key, curve) : Bytes());
   Bytes point = uncompressed(curve, crypto::number_of(key, OSSL_PKEY_PARAM_EC_PUB_X),
                              crypto::number_of(key, OSSL_PKEY_PARAM_EC_PUB_Y));
-  if (!found.is_private) return {curve, {}, std::move(point)};
-  Bytes secret = private_scalar(key, curve);
-  if (!is_pair(key)) {
-    wipe_bytes(secret.data(), secret.size());
-    reject_curve_key("a private key beside another one's public key");
-  }
-  return {curve, std::move(secret), std::move(point)};
+  if (found.is_private && !is_pair(key)) reject_curve_key("a private key beside another one's public key");
+  return {curve, secret.release(), std::move(point)};
 }
 
 Key string_key(const crypto::DecodedKey& found, const Curve& curve) {

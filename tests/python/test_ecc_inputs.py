@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec as crypto_ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from reference.ecc import curves as oracle
 from reference.ecc import tiny
 
 from manymod import InvalidKeyError, ItemValueError, Status, _byte_items, ecc
@@ -367,3 +368,33 @@ def test_der_ends_with_the_key() -> None:
     for more in (b"\0", b"x", der):
         with pytest.raises(InvalidKeyError, match="bytes behind its end"):
             ecc.Key.from_der(der + more)
+
+
+def test_private_numbers_out_of_range_in_files_without_public_keys() -> None:
+    order = oracle.P256.n
+    for number in (0, order, order + 1):
+        body = bytes.fromhex("0201010420") + number.to_bytes(32, "big")
+        der = bytes([0x30, len(body) + 12]) + body + bytes.fromhex("a00a06082a8648ce3d030107")
+        with pytest.raises(InvalidKeyError, match="a private key that is 0, or the order of its curve"):
+            ecc.Key.from_der(der)
+
+
+@pytest.mark.parametrize("with_infinity", [False, True])
+def test_answers_in_the_place_of_points(with_infinity: bool) -> None:
+    points, others = (ecc.P256.generate(4)[1] for _ in range(2))
+    if with_infinity:
+        points[2] = 0
+
+    def add(given: Any, out: Any) -> Any:
+        return ecc.P256.add(given, others, out=out)
+
+    def multiply(given: Any, out: Any) -> Any:
+        return ecc.P256.multiply([5] * 4, given, out=out)
+
+    def convert(given: Any, out: Any) -> Any:
+        return ecc.P256.points(given, out=out)
+
+    for call in (add, multiply, convert):
+        expected, replaced = call(points, None), points.copy()
+        assert call(replaced, replaced) is replaced
+        np.testing.assert_array_equal(replaced, expected)

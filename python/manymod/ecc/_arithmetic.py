@@ -55,9 +55,8 @@ class PointArithmetic(CurveDefinition):
             Points in `encoding`, in the kind that the operands decide.
 
         Raises:
-            ItemValueError: (a ValueError) if a point is not on the curve, or a scalar has a wrong length; it
-                names the items.
-            ValueError: if an int does not fit into `scalar_bytes`.
+            ItemValueError: (a ValueError) if a point is not on the curve, or a scalar has a wrong length or
+                is an int that does not fit into `scalar_bytes`; it names the items.
 
         >>> from manymod.ecc import P256
         >>> P256.multiply([2, 0], encoding="compressed")[1]
@@ -170,9 +169,8 @@ class PointArithmetic(CurveDefinition):
             One point, as bytes. Every item must be valid, else there is no sum. Without items it is infinity.
 
         Raises:
-            ItemValueError: (a ValueError) if a point is not on the curve, or a scalar has a wrong length; it
-                names the items.
-            ValueError: if an int does not fit into `scalar_bytes`.
+            ItemValueError: (a ValueError) if a point is not on the curve, or a scalar has a wrong length or
+                is an int that does not fit into `scalar_bytes`; it names the items.
 
         >>> from manymod.ecc import P256
         >>> P256.msm([2, 3], [P256.multiply(5), P256.multiply(7)]) == P256.multiply(31)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the exceptions of RSA calls carry, to logs and to other processes: nothing that was secret."""
+"""What the exceptions of calls with keys carry, to logs and to other processes: nothing that was secret."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.python.rsa_support import private_key
 
 import manymod
-from manymod import rsa
+from manymod import _byte_calls, ecc, rsa
 
 PLAIN = b"the plaintext of others"
 
@@ -61,3 +61,40 @@ def test_exceptions_of_private_powers_hold_no_results() -> None:
     with pytest.raises(manymod.ItemValueError) as caught:
         rsa.KeyRing([key]).raw_public(numbers)
     assert caught.value.result == [numbers[0].rjust(key.modulus_bytes, b"\0"), b""]
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[_byte_calls.Results]:
+    """The memory of results of the calls of a test."""
+    made: list[_byte_calls.Results] = []
+
+    class Recorded(_byte_calls.Results):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            made.append(self)
+
+    monkeypatch.setattr(_byte_calls, "Results", Recorded)
+    return made
+
+
+def test_rows_of_secrets_are_zeroed_where_the_call_fails(made: list[_byte_calls.Results]) -> None:
+    secrets, keys = ecc.P256.generate(3)
+    keys[1, 5] ^= 1
+    with pytest.raises(manymod.ItemValueError, match="item 1$"):
+        ecc.P256.exchange(secrets, keys)
+    assert not made[-1].rows.any()
+    results, statuses = ecc.P256.exchange(secrets, keys, errors="status")
+    assert statuses.astype(bool).tolist() == [False, True, False]
+    assert results[0].any()
+
+
+def test_rows_of_secrets_are_zeroed_where_they_are_copied(made: list[_byte_calls.Results]) -> None:
+    secrets, keys = ecc.P256.generate(3)
+    expected = ecc.P256.exchange(secrets, keys)
+    for out in (np.zeros((3, 32), np.uint8, order="F"), np.zeros((3, 64), np.uint8)[:, ::2]):
+        assert ecc.P256.exchange(secrets, keys, out=out) is out
+        np.testing.assert_array_equal(out, expected)
+        assert not made[-1].rows.any()
+    direct = np.zeros((3, 32), np.uint8)
+    assert ecc.P256.exchange(secrets, keys, out=direct) is direct
+    np.testing.assert_array_equal(direct, expected)
