@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs over datasets of Ray Data and over Parquet files in a cluster, which is one process tree here."""
+"""Jobs over datasets of Ray Data and over Parquet files in a cluster, which is one process tree here.
+
+Pieces of tables and their outputs, which need no cluster: test_ray_pieces.py.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ import re
 import socket
 import subprocess
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +21,13 @@ import pyarrow.parquet as pq
 import pytest
 import ray
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from tests.python.cli_support import COMMAND, power_rows, run
+from tests.python.cli_support import COMMAND, run
 from tests.python.ray_support import FailingJob, Killer, RingOf
+from tests.python.ray_table_support import POWERS, power_table
 from tests.python.rsa_support import peer_key, private_key
 
 from manymod import ray as bulk
 from manymod import rsa, tables
-from manymod.ray.parquet import PieceActor
-from manymod.ray.pieces import PieceTable
-from manymod.ray.shards import ShardFolder, read_tally
-from manymod.ray.workers import Ledger
 
 # One Ray for all of them: pytest-xdist gives a group to one process.
 pytestmark = [
@@ -41,9 +40,6 @@ pytestmark = [
 
 #: How often Ray looks for a cluster.
 TRIES = "RAY_gcs_server_port_wait_time_s"
-POWERS = tables.OperationJob(
-    operation=tables.OPERATIONS["powmod"], operands={"base": "b", "exp": "e", "mod": "n"}
-)
 
 
 @pytest.fixture(scope="module")
@@ -53,16 +49,6 @@ def cluster() -> Iterator[None]:
     ray.data.DataContext.get_current().enable_progress_bars = False
     yield
     ray.shutdown()
-
-
-def power_table(count: int) -> tuple[Any, list[str | None]]:
-    """A table with some bad rows, and the results that it has."""
-    rows = power_rows(count, 256, seed=7)
-    for row in rows[::9]:
-        row["n"] = "0"
-    results = [str(pow(int(r["b"]), int(r["e"]), int(r["n"]))) if int(r["n"]) else None for r in rows]
-    columns = {name: [row[name] for row in rows] for name in "ben"}
-    return pa.table({"id": list(range(count)), **columns}), results
 
 
 def test_killed_actors_lose_no_row(cluster: None, tmp_path: Path) -> None:
@@ -123,109 +109,6 @@ def test_the_command_line_gives_what_it_gives_without_ray(
     ]
     assert pq.read_table(tmp_path / "out").equals(pq.read_table(tmp_path / "local.parquet"))
     assert not list(tmp_path.glob("*.parts"))
-
-
-class FakeLedger(Ledger):
-    """Counts nothing, and needs no cluster."""
-
-    def __init__(self, deaths: int = 0) -> None:
-        self.deaths = deaths
-        self.ended: list[str] = []
-
-    def attempts_left(self, piece: str, retries: int) -> int:
-        return max(0, retries + 1 - self.deaths)
-
-    def end(self, piece: str) -> None:
-        self.ended.append(piece)
-
-
-def test_runs_resume_with_the_pieces_that_are_there(tmp_path: Path) -> None:
-    """All pieces were finished by actors before the run was interrupted: nothing is left to compute."""
-    table, results = power_table(50)
-    source, out = tmp_path / "in.parquet", tmp_path / "out"
-    pq.write_table(table, source, row_group_size=20)
-    # What an interrupted run leaves.
-    pieces = PieceTable(source).pieces
-    with pytest.raises(KeyboardInterrupt):
-        bulk.parquet_to_parquet(POWERS, source, out, progress=lambda _done, _total: raise_interrupt())
-    assert not out.with_name("out.parts").exists()
-    folder = ShardFolder(out, fingerprint_of(source))
-    actor = PieceActor(POWERS, tables.BatchLimits(), bulk.Workers(), FakeLedger(), folder.path, None)
-    answers = actor(pa.Table.from_pylist([vars(piece) for piece in pieces]))
-    assert answers["index"].to_pylist() == [piece.index for piece in pieces]
-    with pytest.raises(tables.PartsError, match="in use"):
-        bulk.parquet_to_parquet(POWERS, source, out, resume=True)
-    folder.close()
-    with pytest.raises(tables.PartsError, match="--resume"):
-        bulk.parquet_to_parquet(POWERS, source, out)
-    other = tables.OperationJob(operation=POWERS.operation, operands={"base": "b", "exp": "3", "mod": "n"})
-    with pytest.raises(tables.PartsError, match="another job"):
-        bulk.parquet_to_parquet(other, source, out, resume=True)
-    (folder.path / "left.tmp").touch()
-    seen: list[tuple[int, int | None]] = []
-    tally = bulk.parquet_to_parquet(
-        POWERS, source, out, resume=True, progress=lambda done, total: seen.append((done, total))
-    )
-    assert seen == [(50, 50)]
-    assert tally.rows == 50
-    assert tally.bad_counts == {"zero_modulus": 6}
-    assert tally.bad_rows[1] == (10, "zero_modulus")
-    found = pq.read_table(out)
-    assert found["result"].to_pylist() == results
-    assert found["id"].to_pylist() == list(range(50))
-    with pytest.raises(tables.TableError, match="exists"):
-        bulk.parquet_to_parquet(POWERS, source, out)
-
-
-@pytest.mark.parametrize("deaths", [1, 2])
-def test_pieces_that_killed_too_often_are_given_up(tmp_path: Path, deaths: int) -> None:
-    pq.write_table(power_table(20)[0], tmp_path / "in.parquet")
-    workers, ledger = bulk.Workers(retries=1), FakeLedger(deaths)
-    actor = PieceActor(POWERS, tables.BatchLimits(), workers, ledger, tmp_path, None)
-    actor(pa.Table.from_pylist([vars(piece) for piece in PieceTable(tmp_path / "in.parquet").pieces]))
-    tally = read_tally(tmp_path, 0)
-    assert tally is not None
-    assert tally.bad_counts == ({"zero_modulus": 3} if deaths == 1 else {"not_computed": 20})
-    assert pq.read_table(tmp_path / "part-000000.parquet")["result"].null_count == (3 if deaths == 1 else 20)
-    assert ledger.ended == ["0"]
-
-
-def raise_interrupt() -> None:
-    raise KeyboardInterrupt
-
-
-def fingerprint_of(source: Path) -> dict[str, Any]:
-    """Return what a run over a table writes down, by beginning one."""
-    found: list[dict[str, Any]] = []
-
-    class Spy(ShardFolder):
-        def __init__(self, output: Path, fingerprint: dict[str, Any], **modes: bool) -> None:
-            found.append(fingerprint)
-            raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("manymod.ray.parquet.ShardFolder", Spy)
-        with pytest.raises(KeyboardInterrupt):
-            bulk.parquet_to_parquet(POWERS, source, source.with_name("other"))
-    return found[0]
-
-
-def test_pieces_are_row_groups_of_enough_bytes(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "a.parquet"
-    path.parent.mkdir()
-    pq.write_table(pa.table({"x": list(range(1000))}), path, row_group_size=100)
-    group = pq.read_metadata(path).row_group(0).total_byte_size
-    pieces = PieceTable(tmp_path, least=3 * group - 50).pieces
-    assert [piece.index for piece in pieces] == list(range(len(pieces)))
-    assert sum(piece.rows for piece in pieces) == 1000
-    assert [(a.stop, b.start) for a, b in pairwise(pieces)] == [
-        (piece.stop, piece.stop) for piece in pieces[:-1]
-    ]
-    assert len(PieceTable(tmp_path).pieces) == 1
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    with pytest.raises(tables.TableError, match="no file"):
-        PieceTable(folder)
 
 
 def test_no_key_is_sent(signed: tuple[Path, Path]) -> None:
@@ -412,4 +295,3 @@ def test_workers_are_checked() -> None:
         with pytest.raises(ValueError, match="at least one"):
             bulk.Workers(**settings)
     assert bulk.Workers(count=3, threads=4).options()["num_cpus"] == 2
-    assert read_tally(Path("/nonexistent"), 0) is None

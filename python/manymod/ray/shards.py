@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -14,13 +15,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from manymod.tables import PartsError, TableError, Tally
+from manymod.tables import OutputFile, PartsError, TableError, Tally
 from manymod.tables.sources import naming
 
 __all__ = ["ShardFolder", "read_tally", "shard_path", "write_tally"]
 
 JOB = "job.json"
 _SHARD = re.compile(r"part-\d{6,}\.parquet")
+_READ_AT_A_TIME = 1 << 20
 
 
 def shard_path(folder: Path, index: int) -> Path:
@@ -32,22 +34,38 @@ def _tally_path(folder: Path, index: int) -> Path:
     return folder / f"part-{index:06d}.json"
 
 
+def _checksum(shard: Path, tally: Mapping[str, Any]) -> str:
+    """Return one checksum of an output and of its tally, so that neither counts without the other."""
+    digest = hashlib.sha256(json.dumps(tally, sort_keys=True).encode())
+    with shard.open("rb") as file:
+        while block := file.read(_READ_AT_A_TIME):
+            digest.update(block)
+    return digest.hexdigest()
+
+
 def write_tally(folder: Path, index: int, tally: Tally) -> None:
-    """Keep that the output of a piece is there. It appears as a whole."""
-    path = _tally_path(folder, index)
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(asdict(tally)), encoding="utf-8")
-    temporary.replace(path)
+    """Keep that the output of a piece is there, and its checksum, durably. The file appears as a whole.
+
+    Raises:
+        TableError: if the output cannot be read, or the file cannot be written.
+    """
+    shard, content = shard_path(folder, index), asdict(tally)
+    with naming(shard):
+        kept = {"tally": content, "sha256": _checksum(shard, content)}
+    OutputFile(_tally_path(folder, index)).write(json.dumps(kept).encode())
 
 
 def read_tally(folder: Path, index: int) -> Tally | None:
-    """Return what is kept of the output of a piece, None if it is not there."""
-    path = _tally_path(folder, index)
-    if not path.exists() or not shard_path(folder, index).exists():
+    """Return what is kept of the output of a piece, None if either is not there or damaged."""
+    try:
+        kept = json.loads(_tally_path(folder, index).read_bytes())
+        found = kept["tally"]
+        if kept["sha256"] != _checksum(shard_path(folder, index), found):
+            return None
+        bad_rows = [(row, status) for row, status in found["bad_rows"]]
+        return Tally(**{**found, "bad_rows": bad_rows})
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    found = json.loads(path.read_text(encoding="utf-8"))
-    found["bad_rows"] = [(row, status) for row, status in found["bad_rows"]]
-    return Tally(**found)
 
 
 class ShardFolder:
