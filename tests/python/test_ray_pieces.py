@@ -209,6 +209,23 @@ def fingerprint_of(source: Path) -> dict[str, Any]:
     return found[0]
 
 
+@pytest.mark.parametrize("files", [1, 2])
+def test_a_table_without_row_groups_keeps_its_columns(files: int, tmp_path: Path) -> None:
+    """Parquet writers that were given nothing leave such files."""
+    table = power_table(1)[0].slice(0, 0).append_column("more", pa.array([], pa.list_(pa.int32())))
+    source, out, local = tmp_path / "in", tmp_path / "out", tmp_path / "local.parquet"
+    source.mkdir()
+    for index in range(files):
+        pq.ParquetWriter(source / f"{index}.parquet", table.schema).close()
+    assert pq.read_metadata(source / "0.parquet").num_row_groups == 0
+    tally = bulk.parquet_to_parquet(POWERS, source, out, compression="zstd")
+    assert (tally.rows, tally.complete) == (0, True)
+    tables.run(POWERS, tables.MemorySource(table), tables.FileSink(local))
+    assert [path.name for path in out.iterdir()] == ["part-000000.parquet"]
+    assert pq.read_table(out).equals(pq.read_table(local))
+    assert pq.read_schema(out / "part-000000.parquet").names == [*table.column_names, "result", "status"]
+
+
 def test_pieces_are_row_groups_of_enough_bytes(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "a.parquet"
     path.parent.mkdir()

@@ -155,11 +155,20 @@ def parquet_to_parquet(
             tallies[index] = tally
             done += tally.rows
             report(done, pieces.rows)
+        if not pieces.pieces:
+            _write_empty(work.schema, shard_path(folder.path, 0), compression)
         total = Tally(complete=True)
         for piece in pieces.pieces:
             total.append(tallies[piece.index] or Tally())
         folder.finish()
     return total
+
+
+def _write_empty(schema: Any, shard: Path, compression: str | None) -> None:
+    """Write an output without rows, as its columns would be lost with no file at all."""
+    with contextlib.closing(FileSink(shard, "parquet", compression)) as sink:
+        sink.open(schema, {})
+        sink.finish()
 
 
 def _answers(
