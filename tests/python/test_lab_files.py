@@ -65,6 +65,102 @@ def test_a_report_nested_too_deep_is_refused(tmp_path: Path) -> None:
         read(path)
 
 
+#: What reports of programs tell of their origin.
+ORIGIN = {"card": "a card", "multiprocessors": 1, "driver": "1", "date": "today", "commit": "abc"}
+#: A row of the lab, the program that measures it, and the row of that one's report.
+KERNEL = (
+    "001/3/E/largest",
+    "rns_figure3",
+    {"form": "pairs", "specialised": True, "exponentiation": "binary", "instances": 47104}
+    | {"kernel": "k", "per_second": 5.0},
+)
+PRODUCT = (
+    "003/1/mul/local/160",
+    "device_kernels",
+    {"operation": "mul_1024", "form": "fios.radix32_local", "bits": 160, "kernel": "k", "per_second": 5},
+)
+POINT = (
+    "003/3/add/local/160",
+    "paper003",
+    {"operation": "add", "form": "radix32_local", "launch": "paper", "bits": 160, "a_is_minus_three": True}
+    | {"per_second": 5.0},
+)
+CGBN = ("peer/powmod/cgbn/256", "cgbn", {"operation": "power", "bits": 256, "wrong": [], "per_second": 5})
+GECC = (
+    "peer/SM2/gecc/256",
+    "gecc",
+    {"library": "gecc", "operation": "multiply", "scope": "kernels", "right": True}
+    | {"per_second": 5, "items": 8, "shape": "a grid"},
+)
+
+
+def measured_from(
+    folder: Path, row: str, program: str, rows: list[dict[str, Any]], **origin: Any
+) -> dict[str, Any]:
+    """What `manymod lab` keeps of one of its rows by a report of a program, in a file that it can read."""
+    report, out = folder / "report.json", folder / "lab"
+    report.write_text(json.dumps({**ORIGIN, **origin, "rows": rows, "best": rows}))
+    command = ("--device", "cuda", "--report", f"{program}={report}", "--only", row, "--quick", "1")
+    finished = run_cli("lab", "-o", out, *command)
+    entry: dict[str, Any] = read(out.with_suffix(".json"))["rows"][row]
+    assert finished.code == (0 if entry["state"] == "measured" else 1)
+    return entry
+
+
+@pytest.mark.parametrize("what", [KERNEL, PRODUCT, POINT, CGBN, GECC])
+def test_rows_of_programs_have_their_rates(what: tuple[str, str, dict[str, Any]], tmp_path: Path) -> None:
+    row, program, found = what
+    entry = measured_from(tmp_path, row, program, [{**found, "per_second": 4}, found])
+    assert (entry["state"], entry["measurement"]["rate"]) == ("measured", 5)
+
+
+@pytest.mark.parametrize("what", [KERNEL, POINT, CGBN, GECC])
+@pytest.mark.parametrize(
+    "rate", ["x", None, 0, -1, True, [5], float("nan"), float("inf"), pytest.param(10**400, id="huge")]
+)
+def test_a_row_without_a_rate_fails(rate: Any, what: tuple[str, str, dict[str, Any]], tmp_path: Path) -> None:
+    row, program, found = what
+    entry = measured_from(tmp_path, row, program, [found, {**found, "per_second": rate}])
+    assert (entry["state"], entry["why"]) == (
+        "failed",
+        f"RowError: a row of {program} has no proper 'per_second'",
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [(KERNEL, "kernel"), (KERNEL, "per_second"), (PRODUCT, "kernel"), (GECC, "shape")],
+)
+def test_a_row_that_lacks_a_member_fails(
+    what: tuple[str, str, dict[str, Any]], name: str, tmp_path: Path
+) -> None:
+    row, program, found = what
+    del (lacking := dict(found))[name]
+    entry = measured_from(tmp_path, row, program, [lacking])
+    assert (entry["state"], entry["why"]) == (
+        "failed",
+        f"RowError: a row of {program} has no proper {name!r}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("member", "changed", "origin"),
+    [
+        ("mhz", {"mhz": "fast"}, {}),
+        ("units", {}, {"multiprocessors": "all"}),
+        ("commit", {}, {"commit": 7}),
+        ("value", {"per_second": 5e-324}, {}),  # in milliseconds it is no number
+    ],
+)
+def test_no_report_is_written_that_would_be_refused(
+    member: str, changed: dict[str, Any], origin: dict[str, Any], tmp_path: Path
+) -> None:
+    row, program, found = KERNEL
+    entry = measured_from(tmp_path, row, program, [{**found, **changed}], **origin)
+    assert entry["state"] == "failed"
+    assert entry["why"].endswith(f"the measurement of row {row} has no proper {member!r}")
+
+
 @pytest.mark.parametrize("ending", ["json", "html", "md"])
 def test_what_cannot_be_written_is_refused_before_measuring(ending: str, tmp_path: Path) -> None:
     (tmp_path / f"r.{ending}").mkdir()

@@ -12,6 +12,7 @@ from typing import Any
 
 import manymod
 from manymod.cli.bench.report import utc_now
+from manymod.lab.document import measurement_problem
 from manymod.lab.machine import Machine
 from manymod.lab.model import Row, RowError, Unavailable
 from manymod.lab.peers.adapters import peer
@@ -78,7 +79,7 @@ class _Runner:
                 reasons.append(f"not asked for: {measure['on']}")
                 continue
             try:
-                results = self._results(measure)
+                measurement = _measurement(row, measure, self._results(measure))
             except Unavailable as reason:
                 reasons.append(str(reason))
             except (RowError, manymod.ManymodError, MemoryError) as error:
@@ -91,7 +92,7 @@ class _Runner:
                 plan = self.settings.plan
                 outcome = {
                     "state": "measured",
-                    "measurement": _measurement(row, measure, results),
+                    "measurement": measurement,
                     "plan": {"samples": plan.samples, "seconds": plan.seconds},
                 }
                 if reasons:  # of ways that were preferred
@@ -168,7 +169,7 @@ def _measurement(row: Row, measure: Mapping[str, Any], results: Sequence[Result]
     best = results[0]
     values = [_in_unit(unit, rate, best.facts) for rate in best.samples]
     middle = _in_unit(unit, best.median, best.facts)
-    return {
+    found = {
         "unit": unit,
         "value": middle,
         "samples": values,
@@ -181,6 +182,9 @@ def _measurement(row: Row, measure: Mapping[str, Any], results: Sequence[Result]
         **best.facts,
         **({"others": {one.name: one.median for one in results[1:]}} if len(results) > 1 else {}),
     }
+    if damage := measurement_problem(row.id, found):  # a report with it would be refused
+        raise RowError(damage)
+    return found
 
 
 def _interleaved(rows: Sequence[Row]) -> list[Row]:

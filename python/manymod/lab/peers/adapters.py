@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from manymod.lab.model import RowError, Unavailable
 from manymod.lab.peers.libraries import Loop, crypto_mb_powers, gmp_powers, openssl_powers, secp256k1_keys
 from manymod.lab.recipes.arithmetic import power
 from manymod.lab.recipes.params import Params
-from manymod.lab.recipes.programs import read_report
+from manymod.lab.recipes.programs import check_row, read_report
 from manymod.lab.recipes.schemes import private_key, rsa
 from manymod.lab.work import Plan, Result, Work, sampler
 
@@ -100,9 +100,11 @@ def _read_report(machine: Machine, name: str, how: str, rows: str) -> dict[str, 
     return read_report(file, name, rows=rows)
 
 
-def _best(runs: list[dict[str, Any]], what: str) -> dict[str, Any]:
+def _best(runs: list[dict[str, Any]], what: str, name: str, texts: Sequence[str] = ()) -> dict[str, Any]:
     if not runs:
         raise Unavailable(f"the report has no {what}")
+    for run in runs:
+        check_row(run, name, texts)
     return max(runs, key=lambda run: float(run["per_second"]))
 
 
@@ -121,7 +123,7 @@ def _cgbn(params: Params, machine: Machine) -> list[Result]:
         for run in report["best"]
         if (run.get("operation"), run.get("bits")) == ("power", params["bits"]) and not run.get("wrong", True)
     ]
-    best = _best(runs, f"powers of {params['bits']} bits")
+    best = _best(runs, f"powers of {params['bits']} bits", "cgbn")
     return _result(report, best, f"CGBN, {best.get('threads_per_instance', '?')} threads an instance")
 
 
@@ -131,8 +133,8 @@ def _gecc(_params: Params, machine: Machine) -> list[Result]:
     report = _read_report(machine, "gecc", how, "rows")
     wanted = {"library": "gecc", "operation": "multiply", "scope": "kernels", "right": True}
     runs = [run for run in report["rows"] if wanted.items() <= run.items()]
-    best = _best(runs, "right multiples of points by gECC")
-    return _result(report, best, f"gECC, {best['items']} items, {best['shape']}")
+    best = _best(runs, "right multiples of points by gECC", "gecc", ["shape"])
+    return _result(report, best, f"gECC, {best.get('items', '?')} items, {best['shape']}")
 
 
 #: Programs of which reports are read.

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from manymod.lab import document
 from manymod.lab.machine import Machine
 from manymod.lab.model import RowError, Unavailable
 from manymod.lab.recipes.params import Params
@@ -18,6 +19,7 @@ from manymod.lab.work import Plan, Result
 
 __all__ = [
     "PROGRAMS",
+    "check_row",
     "counters",
     "device_kernels",
     "montgomery",
@@ -70,6 +72,13 @@ def read_report(file: Path, name: str, facts: Sequence[str] = (), rows: str = "r
     return dict(report)
 
 
+def check_row(row: Mapping[str, Any], name: str, texts: Sequence[str] = ()) -> None:
+    """Raise RowError unless a row of a program's report has a rate and these members as text."""
+    shape = {**dict.fromkeys(texts, document.text), "per_second": document.positive}
+    if damage := document.misfit(f"a row of {name}", row, shape):
+        raise RowError(damage)
+
+
 def _report(name: str, options: Sequence[str], machine: Machine, on: str) -> dict[str, Any]:
     """The report of a program: an earlier one if the run was given it, else a new one, made once."""
     earlier = machine.reports.get(name)
@@ -88,19 +97,29 @@ def _report(name: str, options: Sequence[str], machine: Machine, on: str) -> dic
     return _reports[key]
 
 
-def _found(report: Mapping[str, Any], wanted: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The fastest row with these members.
+def _found(
+    report: Mapping[str, Any], wanted: Mapping[str, Any], name: str, texts: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The fastest row with the wanted members.
+
+    Args:
+        report: of a program.
+        wanted: members and their values.
+        name: the program.
+        texts: further members, which are text.
 
     Raises:
         Unavailable: if there is none.
-        RowError: if its answers were wrong.
+        RowError: if such a row has no rate or lacks a text, or the answers of the fastest were wrong.
     """
     rows = [
         row for row in report["rows"] if all(row.get(member) == value for member, value in wanted.items())
     ]
     if not rows:
         raise Unavailable(f"{name} has no row with {', '.join(f'{k} {v}' for k, v in wanted.items())}")
-    best: dict[str, Any] = max(rows, key=lambda row: row.get("per_second", 0))
+    for row in rows:
+        check_row(row, name, texts)
+    best: dict[str, Any] = max(rows, key=lambda row: row["per_second"])
     if best.get("wrong"):
         raise RowError(f"{name}: {best['wrong']} answers are wrong")
     return best
@@ -130,7 +149,7 @@ def device_kernels(params: Params, machine: Machine, _plan: Plan) -> list[Result
     options = ["--technique", params["form"], "--bits", "160,192,224,256,384"]
     report = _report("device_kernels", options, machine, "cuda")
     wanted = {"operation": params["operation"], "form": params["form"], "bits": params["bits"]}
-    row = _found(report, wanted, "device_kernels")
+    row = _found(report, wanted, "device_kernels", ["kernel"])
     return _result(report, row, row["kernel"], "device_kernels")
 
 
@@ -147,7 +166,7 @@ def rns_figure3(params: Params, machine: Machine, _plan: Plan) -> list[Result]:
     """A row of `rns_figure3`: powers in residues of binary32 channels."""
     report = _report("rns_figure3", ["--batches", "32,128,512,2048,8192,23552,47104"], machine, "cuda")
     wanted = {name: params[name] for name in ("form", "specialised", "exponentiation", "instances")}
-    row = _found(report, wanted, "rns_figure3")
+    row = _found(report, wanted, "rns_figure3", ["kernel"])
     return _result(report, row, row["kernel"], "rns_figure3")
 
 
