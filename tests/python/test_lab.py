@@ -268,6 +268,15 @@ def test_failures_and_the_end_of_the_time_are_told(machine: Machine, counted: li
     assert other["why"] == "not asked for: cpu"
 
 
+def test_clock_cycles_need_a_clock_rate(
+    machine: Machine, counted: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "cpu_mhz", lambda: None)
+    (entry,) = run_rows([row_of("a", by("a"), unit="cycles")], machine)
+    assert (entry["state"], counted) == ("skipped", ["a"])
+    assert "clock rate" in entry["why"]
+
+
 def test_reports_of_other_machines_and_other_files_are_refused(machine: Machine, tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     Store(path, {**machine.facts, "cpu": "another"}, {}).save()

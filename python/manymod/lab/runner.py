@@ -156,6 +156,8 @@ def _in_unit(unit: str, rate: float, facts: Mapping[str, Any]) -> float:
     if unit == "step_us":
         return 1e6 * float(facts.get("batch", 1)) / rate
     if unit == "cycles":
+        if facts["mhz"] is None:
+            raise Unavailable("the system does not tell the processor's clock rate")
         return 1e6 * float(facts["mhz"]) / rate
     if unit == "threads_per_instance":
         return float(facts["threads_per_instance"])
