@@ -261,6 +261,14 @@ def test_openssh_keys() -> None:
         rsa.PrivateKey.from_pem((FOLDER / "OpenSSH" / "ed25519-nopsw.key").read_bytes())
 
 
+def test_a_key_behind_many_openssh_begin_lines() -> None:
+    """A block that has no end ends where the next begins: a search beyond that would take quadratic time."""
+    begin = b"-----BEGIN OPENSSH PRIVATE KEY-----\n"
+    assert rsa.PrivateKey.from_pem(begin * 20_000 + text_of(None, OPENSSH)).n == n_of(peer_key(1024))
+    with pytest.raises(rsa.InvalidKeyError, match="truncated"):
+        rsa.PrivateKey.from_pem(begin * 20_000)
+
+
 def test_openssh_keys_need_the_cryptography_package(monkeypatch: pytest.MonkeyPatch) -> None:
     text = text_of(None, OPENSSH)
     monkeypatch.setitem(__import__("sys").modules, "cryptography.exceptions", None)
