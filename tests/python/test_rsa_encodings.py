@@ -29,7 +29,6 @@ from manymod import rsa
 PEM, DER = serialization.Encoding.PEM, serialization.Encoding.DER
 PKCS8 = serialization.PrivateFormat.PKCS8
 TRADITIONAL = serialization.PrivateFormat.TraditionalOpenSSL
-OPENSSH = serialization.PrivateFormat.OpenSSH
 SPKI = serialization.PublicFormat.SubjectPublicKeyInfo
 PLAIN = serialization.NoEncryption()
 SECRET = serialization.BestAvailableEncryption(b"secret")
@@ -240,40 +239,6 @@ def test_the_same_keys_are_read_as_by_the_cryptography_package(path: Path) -> No
     else:
         with pytest.raises(rsa.InvalidKeyError, match="RSA key: "):
             getattr(rsa.PublicKey, how)(data)
-
-
-def test_openssh_keys() -> None:
-    key = peer_key(1024)
-    text = text_of(key, OPENSSH)
-    assert rsa.PrivateKey.from_pem(text).n == n_of(key)
-    assert rsa.PrivateKey.from_pem(text.replace(b"\n", b"\r\n").decode(), check_primes=True).n == n_of(key)
-    line = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
-    assert rsa.PublicKey.from_pem(line + b" user@host\n").n == n_of(key)
-    with pytest.raises(rsa.InvalidKeyError, match="a private key, where a public one is needed"):
-        rsa.PublicKey.from_pem(text)
-    with pytest.raises(rsa.InvalidKeyError, match="a public key, where a private one is needed"):
-        rsa.PrivateKey.from_pem(line)
-    with pytest.raises(rsa.InvalidKeyError, match="truncated"):
-        rsa.PrivateKey.from_pem(text[:200])
-    with pytest.raises(rsa.InvalidKeyError, match="OpenSSH key that cannot be read: .*password"):
-        rsa.PrivateKey.from_pem((FOLDER / "OpenSSH" / "rsa-psw.key").read_bytes())
-    with pytest.raises(rsa.InvalidKeyError, match="not RSA: Ed25519"):
-        rsa.PrivateKey.from_pem((FOLDER / "OpenSSH" / "ed25519-nopsw.key").read_bytes())
-
-
-def test_a_key_behind_many_openssh_begin_lines() -> None:
-    """A block that has no end ends where the next begins: a search beyond that would take quadratic time."""
-    begin = b"-----BEGIN OPENSSH PRIVATE KEY-----\n"
-    assert rsa.PrivateKey.from_pem(begin * 20_000 + text_of(None, OPENSSH)).n == n_of(peer_key(1024))
-    with pytest.raises(rsa.InvalidKeyError, match="truncated"):
-        rsa.PrivateKey.from_pem(begin * 20_000)
-
-
-def test_openssh_keys_need_the_cryptography_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = text_of(None, OPENSSH)
-    monkeypatch.setitem(__import__("sys").modules, "cryptography.exceptions", None)
-    with pytest.raises(rsa.InvalidKeyError, match="pip install cryptography"):
-        rsa.PrivateKey.from_pem(text)
 
 
 # ---- what the error says --------------------------------------------------------------------------------

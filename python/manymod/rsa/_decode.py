@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import codecs
 import operator
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from manymod import _core
@@ -21,10 +23,16 @@ __all__ = ["decoded", "foreign_numbers", "native_key", "private_numbers"]
 _TITLE = "RSA key: "
 #: Base64 has no dash, so that one block ends before the next begins, and a search takes linear time.
 _OPENSSH = re.compile(rb"-----BEGIN OPENSSH PRIVATE KEY-----[^-]*-----END OPENSSH PRIVATE KEY-----")
-_OPENSSH_PUBLIC = re.compile(rb"\s*ssh-rsa(-cert-v01@openssh\.com)?\s")
+_OPENSSH_PUBLIC = re.compile(rb"(\xef\xbb\xbf)?\s*(\\[nr]\s*)*ssh-rsa(-cert-v01@openssh\.com)?\s")
+#: Line breaks as two characters, as environment variables have them.
+_ESCAPED = re.compile(rb"\\[nr]")
 #: Part of the message about an encryption that only OpenSSL's provider of old algorithms has.
 _NOT_PROVIDED = "libcrypto does not provide"
+#: Part of the message about a block of OpenSSH's format, which libcrypto does not read.
+_IS_OPENSSH = "an OpenSSH key"
 _CONVERT = "convert it with ssh-keygen -p -m PEM, or install cryptography (pip install cryptography)"
+#: A private key without an end, and part of the message about it.
+_UNREAD, _IS_UNREAD = b"-----BEGIN OPENSSH PRIVATE KEY-----\n", "no END line for OPENSSH PRIVATE KEY"
 
 
 def decoded(
@@ -50,45 +58,122 @@ def decoded(
     """
     encoded = contents_of("data", data, title=_TITLE, text=form != "der")
     secret = None if password is None else contents_of("password", password, title=_TITLE)
-    if form == "der" and is_pem(encoded):
+    reader = _Reader(secret, _allowed(exponent_bits), checks)
+    pem = is_pem(encoded)
+    if form == "der" and pem:
         raise InvalidKeyError("RSA key: PEM, not DER: use from_pem")
-    if form != "der" and (openssh := _openssh(encoded, secret, kind)) is not None:
-        return _of_cryptography(openssh, exponent_bits, checks)
-    try:
-        key = _core.RsaKey.decode(encoded, secret, checks, _allowed(exponent_bits), kind)
-    except InvalidKeyError as error:
-        old = None
-        if secret is not None and _NOT_PROVIDED in str(error):
-            old = _old_encryption(bytes(encoded), bytes(secret))
-        if old is None:
-            raise
-        return _of_cryptography(old, exponent_bits, checks)
-    if form == "pem" and not is_pem(encoded):
+    if form != "der" and _OPENSSH_PUBLIC.match(encoded) and (kind == _core.MM_RSA_KEY_PUBLIC or not pem):
+        if kind == _core.MM_RSA_KEY_PRIVATE:
+            raise InvalidKeyError("RSA key: a public key, where a private one is needed")
+        return reader.of_cryptography(_openssh(bytes(encoded), None, private=False))
+    if pem:
+        return reader.of_blocks(encoded, kind)
+    key = reader.of_libcrypto(encoded, kind)
+    if form == "pem":
         raise InvalidKeyError("RSA key: DER, not PEM: use from_der")
     return key
 
 
-def _openssh(encoded: memoryview, password: memoryview | None, kind: int) -> Any:
-    """The key of OpenSSH's private or public format, read by cryptography; None if there is none."""
-    private = _OPENSSH.search(encoded)
-    if private is None and not _OPENSSH_PUBLIC.match(encoded):
+@dataclass(frozen=True)
+class _Reader:
+    """Reads keys with a password, by the rules that the arguments of `decoded` give."""
+
+    password: memoryview | None
+    exponent_bits: int
+    checks: int
+
+    def of_libcrypto(self, encoded: memoryview, kind: int) -> _core.RsaKey:
+        """The key that libcrypto reads, or the cryptography package if libcrypto lacks the encryption."""
+        try:
+            return _core.RsaKey.decode(encoded, self.password, self.checks, self.exponent_bits, kind)
+        except InvalidKeyError as error:
+            old = None
+            if self.password is not None and _NOT_PROVIDED in str(error):
+                old = _old_encryption(bytes(encoded), bytes(self.password))
+            if old is None:
+                raise
+        return self.of_cryptography(_rsa(old))
+
+    def of_blocks(self, encoded: memoryview, kind: int) -> _core.RsaKey:
+        """The key of a text of PEM, some of whose blocks may have OpenSSH's format."""
+        unread: InvalidKeyError | None = None
+        if kind == _core.MM_RSA_KEY_PUBLIC:
+            unread = InvalidKeyError("RSA key: a private key, where a public one is needed")
+        else:
+            for block in _OPENSSH.finditer(encoded):
+                try:
+                    key = _openssh(block[0], self.password, private=True)
+                except InvalidKeyError as error:  # passed over, as libcrypto's reader does
+                    unread = unread or error
+                    continue
+                earlier = self._private_key_of(encoded.cast("B")[: block.start()])
+                return earlier or self.of_cryptography(key)
+        try:
+            return self.of_libcrypto(encoded, kind)
+        except InvalidKeyError as error:
+            if unread is not None and _IS_OPENSSH in str(error):
+                raise unread from None
+            raise
+
+    def _private_key_of(self, text: memoryview) -> _core.RsaKey | None:
+        """The first private key of a text that libcrypto's reader can read; None if there is none."""
+        if not is_pem(text):
+            return None
+        try:
+            return self.of_libcrypto(text, _core.MM_RSA_KEY_PRIVATE)
+        except InvalidKeyError:
+            if self._holds_private_key(text):  # whose numbers are refused
+                raise
         return None
-    found, wanted = ("public", "private") if private is None else ("private", "public")
-    if kind == (_core.MM_RSA_KEY_PRIVATE if private is None else _core.MM_RSA_KEY_PUBLIC):
-        raise InvalidKeyError(f"RSA key: a {found} key, where a {wanted} one is needed")
+
+    def _holds_private_key(self, text: memoryview) -> bool:
+        """Whether a text that was refused has a private RSA key that can be read."""
+        # If not, the message is about the first block that should be one.
+        marked = bytearray(_UNREAD)
+        marked += text
+        try:
+            _core.RsaKey.decode(marked, self.password, 0, _core.MM_RSA_MAX_BITS, _core.MM_RSA_KEY_PRIVATE)
+        except InvalidKeyError as error:
+            return _IS_UNREAD not in str(error)
+        finally:
+            marked[:] = bytes(len(marked))
+        return True
+
+    def of_cryptography(self, key: Any) -> _core.RsaKey:
+        """An RSA key of the cryptography package."""
+        if hasattr(key, "private_numbers"):
+            return native_key(private_numbers(key.private_numbers()), self.exponent_bits, self.checks)
+        numbers = key.public_numbers()
+        return native_key({"n": numbers.n, "e": numbers.e}, self.exponent_bits)
+
+
+def _openssh(text: bytes, password: memoryview | None, *, private: bool) -> Any:
+    """The RSA key of OpenSSH's private or public format, read by the cryptography package."""
     try:
-        from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 (optional)
+        from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm  # noqa: PLC0415 (optional)
         from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
     except ImportError:
         raise InvalidKeyError(f"RSA key: an OpenSSH key: {_CONVERT}") from None
+    text = _ESCAPED.sub(b"\n", text)
     try:
-        if private is None:
-            return serialization.load_ssh_public_key(bytes(encoded).strip())
-        secret = None if password is None else bytes(password)
-        return serialization.load_ssh_private_key(private[0], secret)
+        if not private:
+            key: Any = serialization.load_ssh_public_key(text.removeprefix(codecs.BOM_UTF8).strip())
+        else:
+            key = _with_needless_password(serialization.load_ssh_private_key, text, password)
+    except InvalidTag:
+        raise InvalidKeyError("RSA key: an OpenSSH key that cannot be read: its password is wrong") from None
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         hint = " (pip install bcrypt)" if "bcrypt" in str(error) else ""
         raise InvalidKeyError(f"RSA key: an OpenSSH key that cannot be read: {error}{hint}") from None
+    return _rsa(key)
+
+
+def _with_needless_password(load: Any, text: bytes, password: memoryview | None) -> Any:
+    """The key that `load` reads, which refuses the password of a key that is not encrypted by a TypeError."""
+    try:
+        return load(text, None if password is None else bytes(password))
+    except TypeError:
+        return load(text, None)
 
 
 def _old_encryption(encoded: bytes, password: bytes) -> Any:
@@ -105,13 +190,15 @@ def _old_encryption(encoded: bytes, password: bytes) -> Any:
         return None
 
 
-def _of_cryptography(key: Any, exponent_bits: int, checks: int) -> _core.RsaKey:
+def _rsa(key: Any) -> Any:
+    """A key of the cryptography package, if it is RSA.
+
+    Raises:
+        InvalidKeyError: if it is not.
+    """
     if "RSA" not in type(key).__name__:
         raise InvalidKeyError(f"RSA key: not RSA: {type(key).__name__}")
-    if hasattr(key, "private_numbers"):
-        return native_key(private_numbers(key.private_numbers()), exponent_bits, checks)
-    numbers = key.public_numbers()
-    return native_key({"n": numbers.n, "e": numbers.e}, exponent_bits)
+    return key
 
 
 def foreign_numbers(key: Any, method: str) -> Any:
