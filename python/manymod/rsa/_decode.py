@@ -28,6 +28,8 @@ _OPENSSH_PUBLIC = re.compile(rb"(\xef\xbb\xbf)?\s*(\\[nr]\s*)*ssh-rsa(-cert-v01@
 _ESCAPED = re.compile(rb"\\[nr]")
 #: Part of the message about an encryption that only OpenSSL's provider of old algorithms has.
 _NOT_PROVIDED = "libcrypto does not provide"
+#: Beginnings of the cryptography package's messages about what a wrong password decrypts.
+_WRONG_PASSWORD = ("Incorrect password", "Could not deserialize")
 #: Part of the message about a block of OpenSSH's format, which libcrypto does not read.
 _IS_OPENSSH = "an OpenSSH key"
 _CONVERT = "convert it with ssh-keygen -p -m PEM, or install cryptography (pip install cryptography)"
@@ -87,9 +89,7 @@ class _Reader:
         try:
             return _core.RsaKey.decode(encoded, self.password, self.checks, self.exponent_bits, kind)
         except InvalidKeyError as error:
-            old = None
-            if self.password is not None and _NOT_PROVIDED in str(error):
-                old = _old_encryption(bytes(encoded), bytes(self.password))
+            old = _old_encryption(bytes(encoded), self.password) if _NOT_PROVIDED in str(error) else None
             if old is None:
                 raise
         return self.of_cryptography(_rsa(old))
@@ -176,18 +176,33 @@ def _with_needless_password(load: Any, text: bytes, password: memoryview | None)
         return load(text, None)
 
 
-def _old_encryption(encoded: bytes, password: bytes) -> Any:
-    """The key by the cryptography package, if that has the encryption that libcrypto does not provide."""
+def _old_encryption(encoded: bytes, password: memoryview | None) -> Any:
+    """The key by the cryptography package, if that has the encryption that libcrypto does not provide.
+
+    Raises:
+        InvalidKeyError: if it has the encryption, and the password is missing or wrong.
+    """
     try:
         from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 (optional)
         from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
     except ImportError:
         return None
     load = serialization.load_pem_private_key if is_pem(encoded) else serialization.load_der_private_key
+    secret = b"" if password is None else bytes(password)
     try:
-        return load(encoded, password)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+        # That package looks at the encryption only if there is a password, which must not be empty.
+        key = load(encoded, secret or b"?")
+    except (TypeError, UnsupportedAlgorithm):  # TypeError: it took another block, which is not encrypted
         return None
+    except ValueError as error:
+        if not str(error).startswith(_WRONG_PASSWORD):  # but for instance "Unknown key encryption algorithm"
+            return None
+        key = None
+    if password is None:
+        raise InvalidKeyError("RSA key: encrypted: its password is needed")
+    if key is None or not secret:
+        raise InvalidKeyError("RSA key: encrypted: its password is wrong")
+    return key
 
 
 def _rsa(key: Any) -> Any:
