@@ -8,6 +8,7 @@ import atexit
 import math
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
@@ -213,11 +214,9 @@ class BatchSigner:
             raise ValueError(f"max_concurrent must be at most {_core.MAX_THREADS}, not {concurrent}")
         self._service = _core.SigningService(deadline, batch, queue, waiters, concurrent, _Request, _error_of)
         self._single, self._array = scheme.add(self._service)
-        self._thread = threading.Thread(target=self._service.deliver, name="manymod-signer", daemon=True)
-        self._thread.start()
-        # Not the signer itself, which a function of atexit would keep.
-        self._closing = _Closing(self._service, self._thread)
-        atexit.register(self._closing.at_exit)
+        # Neither the thread nor a function of atexit has the signer itself: it can end without close().
+        self._delivery = _Delivery(self._service)
+        weakref.finalize(self, self._delivery.stop, drain=True).atexit = False  # type: ignore[misc]  # slots
 
     def _prepare(self, message: Buffer) -> bytes:
         """What waits in the queue."""
@@ -364,8 +363,13 @@ class BatchSigner:
         Args:
             drain: sign those that wait; else they are cancelled. What is being signed is finished either way.
         """
-        if self._closing.close(checked_flag("drain", drain)):
-            atexit.unregister(self._closing.at_exit)
+        self._service.stop(checked_flag("drain", drain))
+        if self._service.delivers_here():
+            return
+        self._delivery.join()
+        raised = self._service.take_raised()
+        if raised is not None:
+            raise raised
 
     def __enter__(self) -> Self:
         return self
@@ -383,16 +387,44 @@ class BatchSigner:
         raise TypeError("a Signer cannot be pickled: make it anew where it is used")
 
 
-class _Closing:
-    """The end of a service and of the thread that hands out its answers."""
+class _Delivery:
+    """The thread that hands out a service's answers, from its start to its end.
 
-    def __init__(self, service: _core.SigningService, thread: threading.Thread) -> None:
-        self._service, self._thread = service, thread
+    The interpreter does not exit before the thread has let go of the service.
+    """
 
-    def at_exit(self) -> None:
-        """Close at the exit of the interpreter, which the thread must not outlive."""
+    def __init__(self, service: _core.SigningService) -> None:
+        self._service: _core.SigningService | None = service
+        self._thread = threading.Thread(target=self._run, name="manymod-signer", daemon=True)
+        self._thread.start()
+        atexit.register(self._at_exit)
+
+    def _run(self) -> None:
+        service = self._service
+        if service is not None:
+            service.deliver()
+        # A service that ends here waits for its threads without the interpreter's lock, which a daemon thread
+        # never gets back once the interpreter exits: until the service is gone, the exit waits.
+        del service
+        self._service = None
+        atexit.unregister(self._at_exit)
+
+    def stop(self, *, drain: bool) -> None:
+        """Take no more requests, and let the thread end once it has answered those that were accepted.
+
+        Any thread may call this, in a garbage collection too; in a forked child it does nothing.
+        """
+        service = self._service
+        if service is not None:
+            service.stop(drain)
+
+    def join(self) -> None:
+        """Wait for the end of the thread."""
+        self._thread.join()
+
+    def _at_exit(self) -> None:
         interrupt: KeyboardInterrupt | None = None
-        self._service.stop(False)
+        self.stop(drain=False)
         while self._thread.is_alive():
             try:
                 self._thread.join()
@@ -400,14 +432,3 @@ class _Closing:
                 interrupt = error
         if interrupt is not None:
             raise interrupt
-
-    def close(self, drain: bool) -> bool:
-        """Returns whether all is answered; raises what a callback of a cancelled request raised."""
-        self._service.stop(drain)
-        if self._service.delivers_here():
-            return False
-        self._thread.join()
-        raised = self._service.take_raised()
-        if raised is not None:
-            raise raised
-        return True

@@ -284,7 +284,7 @@ def test_closing(gate: Gate, expected: list[bytes], drain: bool) -> None:
         for future in waiting:
             with pytest.raises(CancelledError):
                 future.result(0)
-    assert not signer._thread.is_alive()
+    assert not signer._delivery._thread.is_alive()
     signer.close()
     check_counts(signer.statistics())
 

@@ -49,9 +49,9 @@ class Signer(BatchSigner):
         ValueError: for a number that is out of range.
 
     Every request that was accepted is answered exactly once: with its signature, with an exception, or, if it
-    is cancelled before it begins, by its cancellation. Close the signer, or use it as a context manager; when
-    the interpreter exits, requests that wait are cancelled. It belongs to its process: in a forked child it
-    takes no requests and has no statistics.
+    is cancelled before it begins, by its cancellation. Close the signer, or use it as a context manager; one
+    that nobody has any more signs what waits, and ends. When the interpreter exits, requests that wait are
+    cancelled. It belongs to its process: in a forked child it takes no requests and has no statistics.
 
     >>> from manymod import rsa
     >>> from cryptography.hazmat.primitives.asymmetric import rsa as foreign
