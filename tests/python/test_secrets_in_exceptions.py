@@ -14,7 +14,8 @@ import pytest
 from tests.python.rsa_support import private_key
 
 import manymod
-from manymod import _byte_calls, ecc, rsa
+from manymod import ecc, rsa
+from manymod._byte_items import Results
 
 PLAIN = b"the plaintext of others"
 
@@ -64,20 +65,20 @@ def test_exceptions_of_private_powers_hold_no_results() -> None:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[_byte_calls.Results]:
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Results]:
     """The memory of results of the calls of a test."""
-    made: list[_byte_calls.Results] = []
+    made: list[Results] = []
 
-    class Recorded(_byte_calls.Results):
+    class Recorded(Results):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
             made.append(self)
 
-    monkeypatch.setattr(_byte_calls, "Results", Recorded)
+    monkeypatch.setattr("manymod._byte_calls.Results", Recorded)
     return made
 
 
-def test_rows_of_secrets_are_zeroed_where_the_call_fails(made: list[_byte_calls.Results]) -> None:
+def test_rows_of_secrets_are_zeroed_where_the_call_fails(made: list[Results]) -> None:
     secrets, keys = ecc.P256.generate(3)
     keys[1, 5] ^= 1
     with pytest.raises(manymod.ItemValueError, match="item 1$"):
@@ -88,7 +89,7 @@ def test_rows_of_secrets_are_zeroed_where_the_call_fails(made: list[_byte_calls.
     assert results[0].any()
 
 
-def test_rows_of_secrets_are_zeroed_where_they_are_copied(made: list[_byte_calls.Results]) -> None:
+def test_rows_of_secrets_are_zeroed_where_they_are_copied(made: list[Results]) -> None:
     secrets, keys = ecc.P256.generate(3)
     expected = ecc.P256.exchange(secrets, keys)
     for out in (np.zeros((3, 32), np.uint8, order="F"), np.zeros((3, 64), np.uint8)[:, ::2]):
