@@ -19,7 +19,8 @@ __all__ = ["kind_of_member", "kind_within", "kinds_of_arguments"]
 RECORDS = re.compile(
     r"::(lanes::(Pair|SelectShare|PointKernels<[^&]*>::Batch|EdwardsBlock|EdwardsKernels<[^&]*>::Batch)"
     r"|radix29::ProductScanning<[^&]*>::Operands"
-    r"|ifma52::unnamed::(SquareColumns|ProductColumns|(NoShadow|SelectShadow<[^&]*>)::Work))( const)?[*&]$"
+    r"|ifma52::unnamed::(SquareColumns|ProductColumns|(NoSelection|InterleavedSelection<[^&]*>)::Work))"
+    r"( const)?[*&]$"
 )
 BLOCK = re.compile(r"::lanes::PointBlock( const)?[*&]$")
 FIELD = r"manymod::(field::InlinedLaneField|montgomery_lanes::LaneArithmetic)<"
