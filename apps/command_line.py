@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-__all__ = ["add_bench", "run_command"]
+__all__ = ["add_bench", "positive_count", "run_command"]
+
+
+def positive_count(text: str) -> int:
+    """A number of the command line that is 1 or more."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
 
 
 def add_bench(
@@ -27,9 +34,13 @@ def add_bench(
 def run_command(
     parser: argparse.ArgumentParser, argv: list[str] | None, errors: tuple[type[Exception], ...]
 ) -> None:
-    """Run one command, of `argv` or of the process; these errors end it with a message and no traceback."""
+    """Run one command, of `argv` or of the process; these errors end it with a message and no traceback.
+
+    So does the absence of a package, which measurements need to compare with.
+    """
     arguments = parser.parse_args(argv)
+    told: tuple[type[Exception], ...] = (ImportError, *errors)
     try:
         arguments.run(arguments)
-    except errors as error:
+    except told as error:
         raise SystemExit(f"{parser.prog}: {error}") from None

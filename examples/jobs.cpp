@@ -68,7 +68,7 @@ void show_jobs_of_powers() {
 void show_a_cancelled_job() {
   const Limbs modulus(256, ~0ULL);
   const Limbs base{3};
-  const Limbs exponent(4096, ~0ULL);  // minutes of work
+  const Limbs exponent(4096, ~0ULL);  // seconds of work
   manymod::Plan plan(manymod::Op::powmod, 16384, manymod::ModulusKind::shared);
   manymod::Job job =
       plan.submit({manymod::View(base, 1), manymod::View(exponent, 4096), manymod::View(modulus, 256)});

@@ -8,7 +8,7 @@ import socket
 import sys
 from pathlib import Path
 
-from command_line import add_bench, run_command
+from command_line import add_bench, positive_count, run_command
 from psi.groups import GROUPS
 from psi.parties import Client, ProtocolError, Server
 
@@ -32,9 +32,10 @@ def _serve(arguments: argparse.Namespace) -> None:
         max_items=arguments.max_items,
         timeout=arguments.timeout,
     )
-    with socket.create_server(arguments.address) as listening:
+    family = socket.AF_INET6 if ":" in arguments.address[0] else socket.AF_INET
+    with socket.create_server(arguments.address, family=family) as listening:
         host, port = listening.getsockname()[:2]
-        print(f"listening on {host}:{port}", flush=True)
+        print(f"listening on {f'[{host}]' if ':' in host else host}:{port}", flush=True)
         connection, _ = listening.accept()
         with connection:
             server.run(connection)
@@ -70,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
         ("query", _query, "print what the server has of the items, or how many"),
     ):
         command = commands.add_parser(name, help=does)
-        command.add_argument("address", type=_address, help="HOST:PORT; port 0: any")
+        command.add_argument("address", type=_address, help="HOST:PORT, [HOST]:PORT for IPv6; port 0: any")
         command.add_argument("items", type=Path)
         command.add_argument("--group", choices=sorted(GROUPS), default="p256")
         command.add_argument("--size-only", action="store_true", help="the client learns the size alone")
@@ -78,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--timeout", type=float, default=600.0, help="seconds of silence")
         command.set_defaults(run=run)
     bench = add_bench(commands, _bench, "measure beside openmined-psi, on one CPU")
-    bench.add_argument("--items", type=int, default=4096, help="of each set")
+    bench.add_argument("--items", type=positive_count, default=4096, help="of each set")
     return parser
 
 

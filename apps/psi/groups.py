@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+import manymod
 from manymod import IntArray, Plan, Status, ecc
 from psi import p256
 from psi.hashing import hash_to_field
@@ -63,6 +64,12 @@ def _refuse(bad: NDArray[np.bool_]) -> None:
         raise ElementError([int(item) for item in np.flatnonzero(bad)])
 
 
+def _inverse(k: int, order: int) -> int:
+    """1 / k modulo an odd prime, in constant time but for the conversions of Python's integers."""
+    numbers = IntArray.from_ints([k], bits=order.bit_length() + 2)
+    return int(manymod.invmod_sec(numbers, order)[0])
+
+
 class _P256:
     """The curve P-256, points compressed."""
 
@@ -72,7 +79,7 @@ class _P256:
         return secrets.randbelow(p256.ORDER - 1) + 1
 
     def inverse(self, k: int) -> int:
-        return pow(k, -1, p256.ORDER)
+        return _inverse(k, p256.ORDER)
 
     def hashed(self, items: Sequence[bytes]) -> Elements:
         return p256.hash_to_curve(items, b"manymod-psi-v1-P256_XMD:SHA-256_SSWU_RO_")
@@ -122,7 +129,7 @@ class _SafePrime:
         return secrets.randbelow(self._q - 1) + 1
 
     def inverse(self, k: int) -> int:
-        return pow(4 * k, -1, self._q)  # undoing the factor 2 of both
+        return _inverse(4 * k, self._q)  # undoing the factor 2 of both
 
     def hashed(self, items: Sequence[bytes]) -> Elements:
         (numbers,) = hash_to_field(items, b"manymod-psi-v1-ffdhe2048_XMD:SHA-256_", self._field_bytes, 1)

@@ -17,7 +17,7 @@ import pytest
 
 from psi import Client, ElementError, Intersection, ProtocolError, Server, connect_pair, parties
 from psi.__main__ import main
-from psi.frames import MAX_PAYLOAD, Channel, Kind
+from psi.frames import MAX_PAYLOAD, Channel, Kind, PeerError
 from psi.groups import GROUPS, Group, ffdhe2048_prime
 
 APPS = Path(__file__).resolve().parents[2]
@@ -224,6 +224,15 @@ def test_every_changed_byte_and_every_end_of_what_a_client_sends() -> None:
     assert set(outcomes) == {"ProtocolError", "ElementError", "answered"}
 
 
+def test_the_reason_of_a_server_that_refuses_a_set_of_several_frames() -> None:
+    items = [b"%d" % number for number in range(70_000)]
+    with connect_pair() as (here, there):
+        done = Server("p256", items[:2], max_items=2).start(there)
+        done.add_done_callback(lambda _: there.close())
+        with pytest.raises(PeerError, match="the peer has 70000 items, more than 2"):
+            Client("p256", items).run(here)
+
+
 def test_a_silent_peer() -> None:
     with (
         connect_pair() as (here, _),
@@ -253,16 +262,29 @@ def test_what_the_command_line_cannot_do(tmp_path: Path, command: Callable[..., 
     for timeout in ("-1", "nan", "inf"):
         assert "psi: timeout must be" in run("query", "127.0.0.1:1", items, "--timeout", timeout)
     assert run("serve", "127.0.0.1:65536", items) == "exit: 2"
+    for wrong in ("0", "-1", "x"):
+        assert run("bench", "--items", wrong) == "exit: 2"
     assert run("query", f"{'a' * 80}:1", items).startswith("exit: psi: ")
     assert "No such file" in run("query", "127.0.0.1:1", tmp_path / "none")
 
 
-def test_two_processes(tmp_path: Path) -> None:
+def _has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+def test_two_processes(tmp_path: Path, host: str) -> None:
+    if host == "[::1]" and not _has_ipv6():
+        pytest.skip("no IPv6 on this machine")
     (tmp_path / "ours").write_bytes(b"eve\ncid\nann\n")
     (tmp_path / "theirs").write_bytes(b"ann\nbob\ncid\n")
     command = [sys.executable, "-m", "psi"]
     with subprocess.Popen(
-        [*command, "serve", "127.0.0.1:0", str(tmp_path / "theirs")],
+        [*command, "serve", f"{host}:0", str(tmp_path / "theirs")],
         stdout=subprocess.PIPE,
         text=True,
         cwd=APPS,

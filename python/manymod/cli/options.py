@@ -14,6 +14,7 @@ import click
 from manymod import _core
 
 __all__ = [
+    "ITEMS",
     "STANDARD_STREAM",
     "NumberRange",
     "Option",
@@ -30,6 +31,8 @@ Option = Callable[[Any], Any]
 
 #: The value of a `StreamPath` that stands for standard input or output: a text, while other values are paths.
 STANDARD_STREAM = "-"
+#: The type of a number of items, at most one that fits into an address.
+ITEMS = click.IntRange(1, 1 << 40)
 
 
 class StreamPath(click.Path):

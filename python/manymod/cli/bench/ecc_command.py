@@ -18,7 +18,7 @@ from manymod.cli.bench.ecc_crypto_mb import load, version
 from manymod.cli.bench.ecc_limit import LIMIT_TEXT
 from manymod.cli.bench.openssl_report import environment, rates_table
 from manymod.cli.bench.report import failures_told, measured, with_report_options, write_report
-from manymod.cli.options import NumberRange, library_option, operations_option, threads_option
+from manymod.cli.options import ITEMS, NumberRange, library_option, operations_option, threads_option
 from manymod.cli.progress import output_console
 
 __all__ = ["bench_ecc"]
@@ -53,8 +53,8 @@ def _print(report: dict[str, Any], console: Console) -> None:
 @with_report_options
 @click.option("--curves", callback=_curves, metavar="LIST", help="Curves, as in P-256,Ed448. [default: all]")
 @operations_option(list(OPERATIONS), f"Operations. [default: {','.join(OPERATIONS)}]")
-@click.option("--batch", type=click.IntRange(1), default=1024, show_default=True, help="Items of a batch.")
-@click.option("--terms", type=click.IntRange(1), default=1 << 14, show_default=True, help="Terms of a sum.")
+@click.option("--batch", type=ITEMS, default=1024, show_default=True, help="Items of a batch.")
+@click.option("--terms", type=ITEMS, default=1 << 14, show_default=True, help="Terms of a sum.")
 @threads_option("CPU threads of the columns with several; 0: all.")
 @click.option(
     "--seconds", type=NumberRange(0.001), default=0.1, show_default=True, help="Seconds of a repetition."

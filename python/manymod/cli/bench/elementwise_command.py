@@ -27,7 +27,7 @@ from manymod.cli.bench.report import (
     with_report_options,
     write_report,
 )
-from manymod.cli.options import device_option, operations_option, threads_option
+from manymod.cli.options import ITEMS, device_option, operations_option, threads_option
 from manymod.cli.progress import output_console
 
 __all__ = ["bench_elementwise"]
@@ -105,7 +105,7 @@ def _print(report: dict[str, Any], console: Console) -> None:
 @with_report_options
 @widths_option(",".join(map(str, BITS)))
 @operations_option(list(OPERATIONS), f"Operations. [default: {','.join(OPERATIONS)}]")
-@click.option("--items", type=click.IntRange(1), default=1 << 20, show_default=True, help="Items of a call.")
+@click.option("--items", type=ITEMS, default=1 << 20, show_default=True, help="Items of a call.")
 @device_option("Where arrays in host memory are computed: auto, cpu, cuda, cuda:K, opencl or opencl:K.")
 @threads_option()
 @click.option("--secret", is_flag=True, help="Constant-time calls too, on arrays in host memory.")

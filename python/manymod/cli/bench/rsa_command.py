@@ -25,7 +25,7 @@ from manymod.cli.bench.report import (
 from manymod.cli.bench.rsa import INCLUDED, RsaCase, measure, signing_key
 from manymod.cli.bench.rsa_signer import DEADLINE, measure_signer
 from manymod.cli.bench.rsa_timing import NOTHING_SEEN, measure_timing
-from manymod.cli.options import operations_option, threads_option
+from manymod.cli.options import ITEMS, operations_option, threads_option
 from manymod.cli.progress import output_console
 
 __all__ = ["bench_rsa"]
@@ -103,7 +103,7 @@ def _print(report: dict[str, Any], console: Console) -> None:
 @with_report_options
 @widths_option(",".join(map(str, BITS)), "Sizes of keys in bits")
 @operations_option(list(PADDINGS), f"Operations. [default: {','.join(PADDINGS)}]")
-@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Items of a batch.")
+@click.option("--batch", type=ITEMS, default=64, show_default=True, help="Items of a batch.")
 @threads_option("CPU threads of the columns with several; 0: all.")
 @click.option("--signer", is_flag=True, help="Also latencies of a Signer at half of its peak.")
 @click.option("--timing", is_flag=True, help="Also whether times tell secrets, by Welch's t.")
