@@ -96,13 +96,17 @@ def _finalize(arguments: argparse.Namespace) -> None:
 
     what = f"what blind kept for this key: {arguments.state}"
     blinding = read_fields(arguments.state.read_text(encoding="utf-8"), what, kept)
+    bad: list[int] = []
     try:
         signatures = client.finalize(blinding, _rows(sys.stdin, client.key.modulus_bytes))
     except SignatureError as error:
-        lines = ", ".join(str(item + 1) for item in error.indices[:8])
-        raise SystemExit(f"wrong blind signatures: lines {lines}") from None
-    for message, signature in zip(blinding.prepared, signatures, strict=True):
-        print(message.hex(), signature.tobytes().hex())
+        bad, signatures = error.indices, error.signatures
+    omitted = set(bad)
+    for item, message in enumerate(blinding.prepared):
+        if item not in omitted:
+            print(message.hex(), signatures[item].tobytes().hex())
+    if bad:
+        raise SystemExit("wrong blind signatures: lines " + ", ".join(str(item + 1) for item in bad[:8]))
 
 
 def _verify(arguments: argparse.Namespace) -> None:

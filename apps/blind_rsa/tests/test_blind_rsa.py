@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -164,3 +166,21 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
         state.write_text(json.dumps(damaged))
         said = run("finalize", public, state, lines=answers)
         assert said == f"exit: blind_rsa: not what blind kept for this key: {state}"
+
+
+def test_finalize_prints_the_good_signatures_beside_wrong_answers(
+    tmp_path: Path,
+    command: Callable[..., Callable[..., str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = command(main)
+    private, public, state = tmp_path / "private", tmp_path / "public", tmp_path / "state"
+    run("keygen", private, public)
+    answers = run("sign", private, lines=run("blind", public, state, lines="one\ntwo\nthree\n"))
+    signed = run("finalize", public, state, lines=answers).splitlines(True)
+    rows = answers.splitlines(True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(rows[0] + rows[0] + rows[2]))
+    with pytest.raises(SystemExit, match="^wrong blind signatures: lines 2$"):
+        main(["finalize", str(public), str(state)])
+    assert capsys.readouterr().out == signed[0] + signed[2]
