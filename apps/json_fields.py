@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 _DAMAGES = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
-def read_fields(text: str, what: str, read: Callable[[Any], _T]) -> _T:
+def read_fields(text: str | bytes, what: str, read: Callable[[Any], _T]) -> _T:
     """What `read` makes of JSON.
 
     Raises:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from cryptography.hazmat.primitives import serialization
@@ -27,6 +28,24 @@ def _new_file(path: Path, data: bytes, mode: int) -> None:
     """Write a file that does not exist yet."""
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.write(data)
+
+
+def _input() -> TextIO:
+    """Standard input. What is not of its encoding becomes surrogates, so that the line can be named."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")
+    return sys.stdin
+
+
+def _messages(lines: Iterable[str]) -> list[bytes]:
+    """Lines without their ends."""
+    messages = []
+    for number, line in enumerate(lines, 1):
+        try:
+            messages.append(line.rstrip("\n").encode())
+        except UnicodeEncodeError:
+            raise SystemExit(f"line {number}: not UTF-8") from None
+    return messages
 
 
 def _rows(lines: Iterable[str], size: int) -> NDArray[np.uint8]:
@@ -65,8 +84,7 @@ def _client(arguments: argparse.Namespace) -> Client:
 
 def _blind(arguments: argparse.Namespace) -> None:
     client = _client(arguments)
-    messages = [line.rstrip("\n").encode() for line in sys.stdin]
-    blinded, blinding = client.blind(client.prepare(messages))
+    blinded, blinding = client.blind(client.prepare(_messages(_input())))
     kept = {
         "prepared": [message.hex() for message in blinding.prepared],
         "inverses": [f"{inverse:x}" for inverse in blinding.inverses],
@@ -78,7 +96,7 @@ def _blind(arguments: argparse.Namespace) -> None:
 def _sign(arguments: argparse.Namespace) -> None:
     key = rsa.PrivateKey.from_pem(arguments.private.read_bytes())
     try:
-        _write(Signer(key).blind_sign(_rows(sys.stdin, key.modulus_bytes)))
+        _write(Signer(key).blind_sign(_rows(_input(), key.modulus_bytes)))
     except ItemValueError as error:
         lines = ", ".join(str(item + 1) for item in error.indices[:8])
         raise SystemExit(f"not below the modulus: lines {lines}") from None
@@ -95,10 +113,10 @@ def _finalize(arguments: argparse.Namespace) -> None:
         return Blinding(prepared, IntArray.from_ints(inverses, bits=client.key.key_size))
 
     what = f"what blind kept for this key: {arguments.state}"
-    blinding = read_fields(arguments.state.read_text(encoding="utf-8"), what, kept)
+    blinding = read_fields(arguments.state.read_bytes(), what, kept)
     bad: list[int] = []
     try:
-        signatures = client.finalize(blinding, _rows(sys.stdin, client.key.modulus_bytes))
+        signatures = client.finalize(blinding, _rows(_input(), client.key.modulus_bytes))
     except SignatureError as error:
         bad, signatures = error.indices, error.signatures
     omitted = set(bad)
@@ -111,7 +129,7 @@ def _finalize(arguments: argparse.Namespace) -> None:
 
 def _verify(arguments: argparse.Namespace) -> None:
     client = _client(arguments)
-    pairs = [line.split(" ") for line in sys.stdin]
+    pairs = [line.split(" ") for line in _input()]
     if wrong := [number for number, pair in enumerate(pairs, 1) if len(pair) != 2]:
         raise SystemExit(f"line {wrong[0]}: not a message and a signature")
     signatures = _rows((pair[1] for pair in pairs), client.key.modulus_bytes)

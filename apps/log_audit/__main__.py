@@ -35,7 +35,11 @@ def _generate(arguments: argparse.Namespace) -> None:
 
 def _head(folder: Path) -> tuple[TreeHead, bool]:
     """The tree head, and whether its signature is valid."""
-    head = TreeHead.from_json((folder / _HEAD).read_text(encoding="utf-8"))
+    path = folder / _HEAD
+    try:
+        head = TreeHead.from_json(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{error}: {path}") from None
     return head, verify_head(head, ecc.Key.from_pem((folder / _LOG_KEY).read_bytes()))
 
 
@@ -77,8 +81,8 @@ def _check(arguments: argparse.Namespace) -> None:
         path = [bytes.fromhex(node) for node in fields["path"]]
         return int(fields["index"]), bytes.fromhex(fields["entry"]), path
 
-    text = arguments.proof.read_text(encoding="utf-8")
-    index, entry, path = read_fields(text, f"a proof: {arguments.proof}", read)
+    proof = arguments.proof
+    index, entry, path = read_fields(proof.read_bytes(), f"a proof: {proof}", read)
     included = verify_inclusion(leaf_hash(entry), index, head.size, path, head.root)
     print(
         f"entry {index}: {'' if included else 'not '}in the tree, signature {'' if signed else 'not '}valid"

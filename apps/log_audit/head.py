@@ -46,8 +46,8 @@ class TreeHead:
         )
 
     @classmethod
-    def from_json(cls, text: str) -> TreeHead:
-        """From text.
+    def from_json(cls, text: str | bytes) -> TreeHead:
+        """From text, or its bytes.
 
         Raises:
             ValueError: if it is none.

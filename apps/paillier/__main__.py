@@ -24,14 +24,14 @@ def _read_public(path: Path) -> PublicKey:
         randomiser = fields.get("randomiser")
         return int(fields["n"], 16), None if randomiser is None else int(randomiser, 16)
 
-    return PublicKey(*read_fields(path.read_text(encoding="utf-8"), f"a public key: {path}", numbers))
+    return PublicKey(*read_fields(path.read_bytes(), f"a public key: {path}", numbers))
 
 
 def _read_private(path: Path) -> PrivateKey:
     def numbers(fields: Any) -> tuple[int, int]:
         return int(fields["p"], 16), int(fields["q"], 16)
 
-    return PrivateKey(*read_fields(path.read_text(encoding="utf-8"), f"a private key: {path}", numbers))
+    return PrivateKey(*read_fields(path.read_bytes(), f"a private key: {path}", numbers))
 
 
 def _write_json(path: Path, numbers: dict[str, str], mode: int) -> None:

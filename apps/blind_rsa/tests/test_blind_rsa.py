@@ -162,8 +162,8 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
         kept | {"inverses": ["f" * 600] * 2},
         kept | {"inverses": 5},
     ]
-    for damaged in states:
-        state.write_text(json.dumps(damaged))
+    for damaged in [*(json.dumps(fields).encode() for fields in states), b"\xff"]:
+        state.write_bytes(damaged)
         said = run("finalize", public, state, lines=answers)
         assert said == f"exit: blind_rsa: not what blind kept for this key: {state}"
 
@@ -184,3 +184,24 @@ def test_finalize_prints_the_good_signatures_beside_wrong_answers(
     with pytest.raises(SystemExit, match="^wrong blind signatures: lines 2$"):
         main(["finalize", str(public), str(state)])
     assert capsys.readouterr().out == signed[0] + signed[2]
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_lines_that_are_no_text_are_named(
+    tmp_path: Path,
+    command: Callable[..., Callable[..., str]],
+    monkeypatch: pytest.MonkeyPatch,
+    errors: str,
+) -> None:
+    """In the C locale, standard input replaces what is no UTF-8 by surrogates; it is strict in others."""
+    private, public, state = tmp_path / "private", tmp_path / "public", tmp_path / "state"
+    command(main)("keygen", private, public)
+    for arguments, said in (
+        (("blind", public, state), "line 2: not UTF-8"),
+        (("sign", private), "line 2: not hexadecimal"),
+    ):
+        lines = io.BytesIO(b"00" * 256 + b"\n\xff\n")
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(lines, encoding="utf-8", errors=errors))
+        with pytest.raises(SystemExit, match=f"^{said}$"):
+            main(list(map(str, arguments)))
+    assert not state.exists()

@@ -242,6 +242,11 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
     assert run("verify", folder) == "exit: log_audit: entry 49: the log ends within it"
     (folder / "entries").write_bytes(entries.replace(b"entry 7:", b"entry 8:"))
     assert run("verify", folder) == "exit: 1"
-    for text in ("", "[]", "{}", '{"index": 1e999, "entry": "", "path": []}', "[" * 100_000):
-        proof.write_text(text)
+    for text in (b"", b"[]", b"{}", b'{"index": 1e999, "entry": "", "path": []}', b"[" * 100_000, b"\xff"):
+        proof.write_bytes(text)
         assert run("check", folder, proof) == f"exit: log_audit: not a proof: {proof}"
+    head = folder / "head.json"
+    for text in (b"", b"[]", b"\xff"):
+        head.write_bytes(text)
+        for arguments in (("verify", folder), ("prove", folder, 17), ("check", folder, proof)):
+            assert run(*arguments) == f"exit: log_audit: not a tree head: {head}"
