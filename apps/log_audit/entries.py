@@ -103,12 +103,27 @@ def _loaded(number: int, block: bytes) -> peer_rsa.RSAPublicKey | ec.EllipticCur
     return key
 
 
+def _converted(
+    number: int, key: peer_rsa.RSAPublicKey | ec.EllipticCurvePublicKey
+) -> rsa.PublicKey | ecc.Key:
+    """The key for manymod."""
+    try:
+        if isinstance(key, peer_rsa.RSAPublicKey):
+            return rsa.PublicKey.from_cryptography(key)
+        return ecc.Key.from_cryptography(key)
+    except ValueError as error:
+        raise ValueError(f"key {number}: {error}") from None
+
+
 class SigningKeys:
     """The public keys of a log's signers, RSA and elliptic curves mixed; entries name them by their number.
 
     Args:
         keys: of the cryptography package: RSA for PKCS#1 v1.5 with SHA-256, curves for ECDSA with their usual
             hash and signatures in DER.
+
+    Raises:
+        ValueError: if there is no key, or naming one that manymod does not have.
 
     Attributes:
         kinds: of each key, a row of `places`: 0 for RSA, 1 for ECDSA.
@@ -118,17 +133,17 @@ class SigningKeys:
     """
 
     def __init__(self, keys: Sequence[peer_rsa.RSAPublicKey | ec.EllipticCurvePublicKey]) -> None:
-        rsa_keys = [key for key in keys if isinstance(key, peer_rsa.RSAPublicKey)]
-        ec_keys = [key for key in keys if isinstance(key, ec.EllipticCurvePublicKey)]
-        if len(rsa_keys) + len(ec_keys) < len(keys) or not keys:
+        kinds = (peer_rsa.RSAPublicKey, ec.EllipticCurvePublicKey)
+        if not keys or not all(isinstance(key, kinds) for key in keys):
             raise ValueError("expected keys of RSA or ECDSA, one at least")
+        converted = [_converted(number, key) for number, key in enumerate(keys)]
+        rsa_keys = [key for key in converted if isinstance(key, rsa.PublicKey)]
+        ec_keys = [key for key in converted if isinstance(key, ecc.Key)]
         self.keys = list(keys)
         self.kinds = np.array([isinstance(key, ec.EllipticCurvePublicKey) for key in keys], np.int64)
         self.places = np.where(self.kinds == 0, np.cumsum(self.kinds == 0), np.cumsum(self.kinds)) - 1
-        self.rsa = (
-            rsa.KeyRing([rsa.PublicKey.from_cryptography(key) for key in rsa_keys]) if rsa_keys else None
-        )
-        self.ecc = ecc.KeyRing([ecc.Key.from_cryptography(key) for key in ec_keys]) if ec_keys else None
+        self.rsa = rsa.KeyRing(rsa_keys) if rsa_keys else None
+        self.ecc = ecc.KeyRing(ec_keys) if ec_keys else None
 
     @classmethod
     def from_pem(cls, data: bytes) -> SigningKeys:

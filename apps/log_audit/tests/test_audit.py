@@ -202,6 +202,17 @@ def test_keys_of_unknown_algorithms(log: Log) -> None:
         SigningKeys.from_pem(pem + unknown)
 
 
+def test_keys_that_are_refused_are_named(log: Log) -> None:
+    """By their number among all keys, whatever their kind."""
+    refused = (
+        (ec.generate_private_key(ec.SECP224R1()).public_key(), "secp224r1"),
+        (rsa.RSAPublicNumbers(3, 2**16400 + 1).public_key(), "more than 16384 bits"),
+    )
+    for key, said in refused:
+        with pytest.raises(ValueError, match=f"^key 4: .*{said}"):
+            SigningKeys([*log[1].keys, key])
+
+
 def test_batches_have_entries(log: Log) -> None:
     for batch, ahead in ((0, 1), (-1, 1), (1, -1)):
         with pytest.raises(ValueError, match="batch must be at least 1"):
