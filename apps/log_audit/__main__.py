@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
                 "--damaged", type=int, default=0, help="entries whose signature is not valid"
             )
         elif run is _verify:
-            command.add_argument("--batch", type=int, default=8192, help="entries verified together")
+            command.add_argument("--batch", type=int, default=8192, help="entries verified together at most")
         elif run is _prove:
             command.add_argument("index", type=int)
         else:

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -17,6 +16,8 @@ from log_audit.entries import Entry, LogError, SigningKeys, read_entries
 from log_audit.merkle import MerkleTree, leaf_hash
 
 __all__ = ["Audit", "audit"]
+
+_GROUP_BYTES = 16 << 20  # of entries that end a batch, as each may have MAX_MESSAGE of them
 
 #: reports the index of a bad entry and why it is bad
 OnBad = Callable[[int, str], None]
@@ -85,8 +86,8 @@ def audit(log: BinaryIO, keys: SigningKeys, on_bad: OnBad, batch: int = 8192, ah
         log: a stream from the first entry on.
         keys: of the signers.
         on_bad: called for each entry whose signature is not valid, in order.
-        batch: entries that are verified together.
-        ahead: batches that are in memory: (ahead + 1) batch entries at most.
+        batch: entries that are verified together at most: a batch ends with the entry by which it has 16 MiB.
+        ahead: batches that are verified while the next one is read: ahead + 1 are in memory at most.
 
     Raises:
         LogError: naming the entry from which on the stream is no log; those before it were reported.
@@ -118,15 +119,22 @@ def audit(log: BinaryIO, keys: SigningKeys, on_bad: OnBad, batch: int = 8192, ah
 
 
 def _groups(entries: Iterator[Entry], size: int) -> Iterator[list[Entry]]:
-    """Lists of `size` entries; where reading fails, first those that were read."""
-    while True:
-        group: list[Entry] = []
-        try:
-            group.extend(islice(entries, size))
-        except (LogError, OSError):
-            if group:
+    """Lists of `size` entries, or of fewer that have `_GROUP_BYTES`.
+
+    Where reading fails, first those that were read.
+    """
+    group: list[Entry] = []
+    held = 0
+    try:
+        for entry in entries:
+            group.append(entry)
+            held += len(entry.encoded)
+            if len(group) == size or held >= _GROUP_BYTES:
                 yield group
-            raise
-        if not group:
-            return
+                group, held = [], 0
+    except (LogError, OSError):
+        if group:
+            yield group
+        raise
+    if group:
         yield group

@@ -125,6 +125,16 @@ def test_a_stream_that_is_no_log_from_some_entry_on(log: Log) -> None:
     assert audited(largest, keys)[0].bad == 1
 
 
+def test_batches_of_long_entries_are_short(log: Log) -> None:
+    """What is bad is reported before the log goes on by more than the batches that may be in memory."""
+    entry = encode_entry(0, b"", bytes(MAX_MESSAGE))
+    stream = io.BytesIO(entry * 50)
+    ahead: list[int] = []
+    audit(stream, log[1], lambda index, _: ahead.append(stream.tell() - index * len(entry)), 8192, 1)
+    assert len(ahead) == 50
+    assert max(ahead) <= 2 * (17 << 20)
+
+
 def test_streams_that_return_what_they_have(log: Log) -> None:
     """As pipes and sockets do without a buffer."""
 
