@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,12 +21,7 @@ from blind_rsa.parties import Blinding, Client, SignatureError, Signer
 from command_line import add_bench, run_command
 from json_fields import read_fields
 from manymod import IntArray, ItemValueError, rsa
-
-
-def _new_file(path: Path, data: bytes, mode: int) -> None:
-    """Write a file that does not exist yet."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(data)
+from new_files import write_new_files
 
 
 def _input() -> TextIO:
@@ -74,8 +68,7 @@ def _keygen(arguments: argparse.Namespace) -> None:
     public = key.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
-    _new_file(arguments.private, private, 0o600)
-    _new_file(arguments.public, public, 0o644)
+    write_new_files((arguments.private, private, 0o600), (arguments.public, public, 0o644))
 
 
 def _client(arguments: argparse.Namespace) -> Client:
@@ -89,7 +82,7 @@ def _blind(arguments: argparse.Namespace) -> None:
         "prepared": [message.hex() for message in blinding.prepared],
         "inverses": [f"{inverse:x}" for inverse in blinding.inverses],
     }
-    _new_file(arguments.state, json.dumps(kept, indent=0).encode(), 0o600)
+    write_new_files((arguments.state, json.dumps(kept, indent=0).encode(), 0o600))
     _write(blinded)
 
 

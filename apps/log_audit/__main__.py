@@ -15,7 +15,7 @@ from command_line import add_bench, run_command
 from json_fields import read_fields
 from log_audit.audit import audit
 from log_audit.entries import SigningKeys, read_entries
-from log_audit.generation import generate
+from log_audit.generation import check_counts, generate
 from log_audit.head import TreeHead, verify_head
 from log_audit.merkle import inclusion_path, leaf_hash, verify_inclusion
 from manymod import ecc
@@ -24,8 +24,11 @@ _ENTRIES, _KEYS, _LOG_KEY, _HEAD = "entries", "keys.pem", "log.pem", "head.json"
 
 
 def _generate(arguments: argparse.Namespace) -> None:
-    arguments.folder.mkdir()
+    check_counts(arguments.entries, arguments.keys)
+    if not 0 <= arguments.damaged <= arguments.entries:
+        raise ValueError(f"damaged must be 0 to {arguments.entries} entries, not {arguments.damaged}")
     damaged = random.SystemRandom().sample(range(arguments.entries), arguments.damaged)
+    arguments.folder.mkdir()
     with open(arguments.folder / _ENTRIES, "wb") as log:
         keys, log_key, head = generate(log, arguments.entries, keys=arguments.keys, damaged=set(damaged))
     (arguments.folder / _KEYS).write_bytes(keys.to_pem())

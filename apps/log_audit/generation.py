@@ -16,7 +16,7 @@ from log_audit.head import TreeHead, sign_head
 from log_audit.merkle import MerkleTree, leaf_hash
 from manymod import ecc, rsa
 
-__all__ = ["generate"]
+__all__ = ["check_counts", "generate"]
 
 _BATCH = 8192
 
@@ -55,6 +55,18 @@ class _Signers:
         return signatures
 
 
+def check_counts(entries: int, keys: int) -> None:
+    """Check what `generate` takes.
+
+    Raises:
+        ValueError: if it refuses them.
+    """
+    if not 2 <= keys <= MAX_KEYS or keys % 2:
+        raise ValueError(f"keys must be an even number, 2 to {MAX_KEYS}, not {keys}")
+    if entries < 0:
+        raise ValueError(f"entries must be 0 or more, not {entries}")
+
+
 def generate(
     log: BinaryIO, entries: int, *, keys: int = 8, damaged: Collection[int] = (), seed: int = 1
 ) -> tuple[SigningKeys, ec.EllipticCurvePublicKey, TreeHead]:
@@ -70,10 +82,7 @@ def generate(
     Returns:
         The signers' keys, the log's key and the tree head that it signed.
     """
-    if not 2 <= keys <= MAX_KEYS or keys % 2:
-        raise ValueError(f"keys must be an even number, 2 to {MAX_KEYS}, not {keys}")
-    if entries < 0:
-        raise ValueError(f"entries must be 0 or more, not {entries}")
+    check_counts(entries, keys)
     signers, log_key = _Signers(keys), ec.generate_private_key(ec.SECP256R1())
     rng, tree = random.Random(seed), MerkleTree()  # noqa: S311 - nothing secret
     for first in range(0, entries, _BATCH):

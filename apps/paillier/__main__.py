@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from command_line import add_bench, run_command
 from json_fields import read_fields
+from new_files import write_new_files
 from paillier.keys import PrivateKey
 from paillier.public import CiphertextError, PublicKey
 
@@ -34,11 +34,9 @@ def _read_private(path: Path) -> PrivateKey:
     return PrivateKey(*read_fields(path.read_bytes(), f"a private key: {path}", numbers))
 
 
-def _write_json(path: Path, numbers: dict[str, str], mode: int) -> None:
-    """A new file; one that exists is not overwritten."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
-        json.dump(numbers, file, indent=1)
-        file.write("\n")
+def _json(**numbers: int) -> bytes:
+    """A file of numbers in hexadecimal."""
+    return json.dumps({name: f"{number:x}" for name, number in numbers.items()}, indent=1).encode() + b"\n"
 
 
 def _batches(lines: Iterable[str], base: int) -> Iterable[tuple[int, list[int]]]:
@@ -73,8 +71,10 @@ def _keygen(arguments: argparse.Namespace) -> None:
     key = PrivateKey.generate(arguments.bits)
     public = key.public_key
     assert public.randomiser is not None  # noqa: S101 - generated keys have one
-    _write_json(arguments.private, {"p": f"{key.p:x}", "q": f"{key.q:x}"}, 0o600)
-    _write_json(arguments.public, {"n": f"{public.n:x}", "randomiser": f"{public.randomiser:x}"}, 0o644)
+    write_new_files(
+        (arguments.private, _json(p=key.p, q=key.q), 0o600),
+        (arguments.public, _json(n=public.n, randomiser=public.randomiser), 0o644),
+    )
 
 
 def _encrypt(arguments: argparse.Namespace) -> None:

@@ -144,6 +144,10 @@ def test_what_is_not_blinded_or_signed(key: rsa.PrivateKey, original: peer.RSAPr
 def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., str]]) -> None:
     run = command(main)
     private, public, state = tmp_path / "private", tmp_path / "public", tmp_path / "state"
+    public.touch()
+    assert "File exists" in run("keygen", private, public)
+    assert not private.exists()
+    public.unlink()
     run("keygen", private, public)
     blinded = run("blind", public, state, lines="one\ntwo\n")
     assert (private.stat().st_mode & 0o777, state.stat().st_mode & 0o777) == (0o600, 0o600)

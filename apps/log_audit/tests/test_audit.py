@@ -247,6 +247,15 @@ def test_heads_that_are_wrong(log: Log) -> None:
 
 def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., str]]) -> None:
     run, folder = command(main), tmp_path / "log"
+    for count, keys, bad, said in (
+        (5, 2, 6, "damaged must be 0 to 5 entries, not 6"),
+        (5, 2, -1, "damaged must be 0 to 5 entries, not -1"),
+        (5, 3, 0, "keys must be an even number, 2 to 65536, not 3"),
+        (-1, 2, 0, "entries must be 0 or more, not -1"),
+    ):
+        refused = run("generate", folder, "--entries", count, "--keys", keys, "--damaged", bad)
+        assert refused == f"exit: log_audit: {said}"
+        assert not folder.exists()
     run("generate", folder, "--entries", 50, "--keys", 2)
     assert (
         run("verify", folder, "--batch", 16)

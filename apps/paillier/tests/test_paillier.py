@@ -128,6 +128,10 @@ def test_what_is_no_message_or_key(key: PrivateKey) -> None:
 def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., str]]) -> None:
     run = command(main)
     private, public, weights = tmp_path / "private", tmp_path / "public", tmp_path / "weights"
+    public.touch()
+    assert "File exists" in run("keygen", private, public, "--bits", 1024)
+    assert not private.exists()
+    public.unlink()
     run("keygen", private, public, "--bits", 1024)
     assert private.stat().st_mode & 0o777 == 0o600
     assert "File exists" in run("keygen", private, public, "--bits", 1024)
