@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from blind_rsa.encoding import VARIANTS
 from blind_rsa.parties import Blinding, Client, SignatureError, Signer
-from command_line import add_bench, run_command
+from command_line import add_bench, positive_count, run_command
 from json_fields import read_fields
 from manymod import IntArray, ItemValueError, rsa
 from new_files import write_new_files
@@ -166,7 +166,7 @@ def _parser() -> argparse.ArgumentParser:
     sign.set_defaults(run=_sign)
     bench = add_bench(commands, _bench, "measure beside GMP and OpenSSL, on one CPU")
     bench.add_argument("--bits", type=int, default=2048)
-    bench.add_argument("--items", type=int, default=1024)
+    bench.add_argument("--items", type=positive_count, default=1024)
     return parser
 
 

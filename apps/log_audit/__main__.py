@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from command_line import add_bench, run_command
+from command_line import add_bench, positive_count, run_command
 from json_fields import read_fields
 from log_audit.audit import audit
 from log_audit.entries import SigningKeys, read_entries
@@ -125,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
         else:
             command.add_argument("proof", type=Path)
     bench = add_bench(commands, _bench, "measure beside OpenSSL, on one CPU")
-    bench.add_argument("--entries", type=int, default=16384)
+    bench.add_argument("--entries", type=positive_count, default=16384)
     return parser
 
 

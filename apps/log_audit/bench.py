@@ -39,12 +39,18 @@ def _audit(data: bytes, keys: SigningKeys) -> None:
 
 
 def bench(count: int, output: Path | None) -> None:
-    """Measure a log of `count` entries, and the same of the entries of one kind alone."""
+    """Measure a log of `count` entries, and the same of the entries of one kind alone.
+
+    Raises:
+        ValueError: if there are so few entries that all of them are of one kind.
+    """
     pairwise.pin_to_one_cpu()
     stream = io.BytesIO()
     keys, _, _ = generate(stream, count)
     stream.seek(0)
     entries = list(read_entries(stream))
+    if len({int(keys.kinds[entry.key]) for entry in entries}) < 2:
+        raise ValueError(f"not both kinds of keys have entries among {count}: measure more")
     rows = []
     for what, chosen in (
         ("audit, half RSA-2048, half P-256", entries),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from command_line import add_bench, run_command
+from command_line import add_bench, positive_count, run_command
 from json_fields import read_fields
 from new_files import write_new_files
 from paillier.keys import PrivateKey
@@ -142,7 +142,7 @@ def _parser() -> argparse.ArgumentParser:
     total.set_defaults(run=_total)
     bench = add_bench(commands, _bench, "measure beside phe, one thread each")
     bench.add_argument("--bits", type=int, default=2048)
-    bench.add_argument("--items", type=int, default=512)
+    bench.add_argument("--items", type=positive_count, default=512)
     return parser
 
 

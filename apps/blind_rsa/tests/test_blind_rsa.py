@@ -157,6 +157,7 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
     assert "lines 1, 2" in run("finalize", public, state, lines="".join(answers.splitlines(True)[::-1]))
     assert "lines 1" in run("sign", private, lines="ff" * 256 + "\n")
     assert "line 2: 1 bytes, not 256" in run("sign", private, lines=blinded.splitlines(True)[0] + "ff\n")
+    assert run("bench", "--items", 0) == "exit: 2"
     kept = json.loads(state.read_text())
     states: list[Any] = [
         [],

@@ -16,8 +16,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
+import pairwise
 from log_audit import Audit, LogError, SigningKeys, TreeHead, audit, generate, verify_head
 from log_audit.__main__ import main
+from log_audit.bench import bench
 from log_audit.entries import MAX_MESSAGE, MAX_SIGNATURE, Entry, encode_entry, read_entries
 from manymod import ecc
 
@@ -245,6 +247,12 @@ def test_heads_that_are_wrong(log: Log) -> None:
             TreeHead.from_json(text)
 
 
+def test_measurements_need_entries_of_both_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairwise, "pin_to_one_cpu", lambda: None)
+    with pytest.raises(ValueError, match="among 1: measure more"):
+        bench(1, None)
+
+
 def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., str]]) -> None:
     run, folder = command(main), tmp_path / "log"
     for count, keys, bad, said in (
@@ -275,6 +283,7 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
     for text in (b"", b"[]", b"{}", b'{"index": 1e999, "entry": "", "path": []}', b"[" * 100_000, b"\xff"):
         proof.write_bytes(text)
         assert run("check", folder, proof) == f"exit: log_audit: not a proof: {proof}"
+    assert run("bench", "--entries", 0) == "exit: 2"
     head = folder / "head.json"
     for text in (b"", b"[]", b"\xff"):
         head.write_bytes(text)

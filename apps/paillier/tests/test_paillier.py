@@ -145,6 +145,7 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
     assert "line 4: not a number" in run("decrypt", private, lines=ciphertexts + "four\n")
     assert "3 weights, and more" in run("sum", public, "--weights", weights, lines=ciphertexts * 2)
     assert "3 weights for 0" in run("sum", public, "--weights", weights)
+    assert run("bench", "--items", 0) == "exit: 2"
     wrong_fields = (b'{"n": 5, "p": 5, "q": 7}', b'{"n": "x", "p": "x"}')
     for text in (b"", b"5", b"[]", b"{}", *wrong_fields, b"[" * 100_000, b"\xff"):
         weights.write_bytes(text)
