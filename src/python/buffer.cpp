@@ -21,6 +21,10 @@ Buffer::Buffer(nb::handle object, Access access, int dimensions, const char* wha
     PyBuffer_Release(&view_);
     reject(what, "must have " + std::to_string(dimensions) + " dimensions, has " + std::to_string(found));
   }
+  if (dimensions > 0 && view_.strides == nullptr) {  // those of ctypes give none, though asked for them
+    PyBuffer_Release(&view_);
+    reject(what, "must have strides, as numpy's arrays");
+  }
 }
 
 char Buffer::format() const {

@@ -41,10 +41,11 @@ class PrefetchedElements {
 }  // namespace
 
 nb::tuple taken_items(nb::handle items) {
-  if (PyList_Check(items.ptr()) == 0 && PyTuple_Check(items.ptr()) == 0) {
+  // Subclasses may tell another length than they have.
+  const bool copies = PyList_CheckExact(items.ptr()) != 0;
+  if (!copies && PyTuple_CheckExact(items.ptr()) == 0) {
     throw nb::type_error("items must be a list or a tuple");
   }
-  const bool copies = PyTuple_CheckExact(items.ptr()) == 0;
   nb::object taken = nb::borrow(items);
   // To make a tuple may collect garbage, up to CPython 3.11, and finalizers may change the list.
   while (copies && (taken.is(items) || PyTuple_Size(taken.ptr()) != PySequence_Size(items.ptr()))) {

@@ -30,7 +30,7 @@ void free_bytes(unsigned device_index, void* memory) {
   const bool held = Py_IsInitialized() != 0 && PyGILState_Check() != 0;
   PyThreadState* const thread = held ? PyEval_SaveThread() : nullptr;
   static_cast<void>(mm_device_free(device_index, memory));
-  if (thread != nullptr) PyEval_RestoreThread(thread);
+  if (thread != nullptr) take_gil(thread);
 }
 
 std::shared_ptr<void> allocate_bytes(unsigned device_index, std::size_t bytes) {

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.python import fake_gpu
 
 import manymod
 
@@ -63,11 +64,23 @@ DAEMONS = {
 @pytest.mark.parametrize("name", DAEMONS)
 def test_daemon_threads_do_not_outlive_the_interpreter(name: str) -> None:
     """CPython up to 3.13 ends those that take the GIL by unwinding their stacks, which ended the process."""
+    check_exit(DAEMONS[name], None)
+
+
+def test_daemon_threads_that_free_memory_of_a_gpu_at_exit() -> None:
+    fake_gpu.needed()
+    program = "while True: manymod.to_device([1, 2, 3, 4])"
+    for _ in range(4):
+        check_exit(program, fake_gpu.environment())
+
+
+def check_exit(work: str, environment: dict[str, str] | None) -> None:
+    """Expect that the interpreter exits while daemon threads work."""
     program = f"""
 import sys, threading, time, manymod
 def work():
     begun.set()
-    {DAEMONS[name]}
+    {work}
 begun = threading.Event()
 for _ in range(2):
     threading.Thread(target=work, daemon=True).start()
@@ -76,6 +89,11 @@ time.sleep(0.3)
 print("end")
 """
     finished = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=environment,
     )
     assert (finished.stdout, finished.stderr, finished.returncode) == ("end\n", "", 0)
