@@ -8,6 +8,7 @@ import io
 import json
 import sys
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -40,6 +41,11 @@ def _messages(lines: Iterable[str]) -> list[bytes]:
         except UnicodeEncodeError:
             raise SystemExit(f"line {number}: not UTF-8") from None
     return messages
+
+
+def _lines(items: Iterable[int]) -> str:
+    """The numbers of the first eight lines that these items are on."""
+    return "lines " + ", ".join(str(item + 1) for item in islice(items, 8))
 
 
 def _rows(lines: Iterable[str], size: int) -> NDArray[np.uint8]:
@@ -91,8 +97,7 @@ def _sign(arguments: argparse.Namespace) -> None:
     try:
         _write(Signer(key).blind_sign(_rows(_input(), key.modulus_bytes)))
     except ItemValueError as error:
-        lines = ", ".join(str(item + 1) for item in error.indices[:8])
-        raise SystemExit(f"not below the modulus: lines {lines}") from None
+        raise SystemExit(f"not below the modulus: {_lines(error.indices)}") from None
 
 
 def _finalize(arguments: argparse.Namespace) -> None:
@@ -117,7 +122,7 @@ def _finalize(arguments: argparse.Namespace) -> None:
         if item not in omitted:
             print(message.hex(), signatures[item].tobytes().hex())
     if bad:
-        raise SystemExit("wrong blind signatures: lines " + ", ".join(str(item + 1) for item in bad[:8]))
+        raise SystemExit(f"wrong blind signatures: {_lines(bad)}")
 
 
 def _verify(arguments: argparse.Namespace) -> None:
@@ -133,7 +138,7 @@ def _verify(arguments: argparse.Namespace) -> None:
     bad = np.flatnonzero(~client.verify(signatures, prepared))
     print(f"{len(pairs) - len(bad)} valid, {len(bad)} invalid")
     if len(bad):
-        raise SystemExit("not valid: lines " + ", ".join(str(item + 1) for item in bad[:8]))
+        raise SystemExit(f"not valid: {_lines(bad)}")
 
 
 def _bench(arguments: argparse.Namespace) -> None:

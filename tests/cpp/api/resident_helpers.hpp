@@ -106,6 +106,19 @@ struct CallOperands {
   }
 };
 
+/// An operation on x and y, which have an integer for each item.
+inline CallOperands binary_operands(mm_op op, mm_timing timing, const Batch& x, const Batch& y,
+                                    const Batch& modulus) {
+  CallOperands operands;
+  operands.op = op;
+  operands.timing = timing;
+  operands.count = x.size();
+  operands.x = x;
+  operands.y = y;
+  operands.modulus = modulus;
+  return operands;
+}
+
 /// What a call returned.
 struct CallResults {
   mm_status status = MM_OK;

@@ -28,24 +28,19 @@ class ReplacedOperands : public FakeGpuTest {
     const DeviceBatch y(y_, 1), modulus(operands.modulus, 1);
     mm_call call = make_call(x.view(), y.view(), modulus.view(), x.result());
     call.on_device = kAllOnDevice;
-    const std::size_t before = fake_cuda::counts().calls;
     fake_cuda::settings().call_result = kOutOfMemory;
-    fake_cuda::settings().failing_call = before + failing;
-    CallResults returned = run_call(operands, plan.get(), call, 2);
-    calls_ = fake_cuda::counts().calls - before;
-    fake_cuda::settings().failing_call = fake_cuda::kNever;
+    CallResults returned;
+    {
+      const FailingCall failure(failing);
+      returned = run_call(operands, plan.get(), call, 2);
+      calls_ = failure.calls();
+    }
     returned.results = x.read();
     return returned;
   }
 
   void check(mm_op op, mm_timing timing, std::size_t moduli) {
-    CallOperands operands;
-    operands.op = op;
-    operands.timing = timing;
-    operands.count = kCount;
-    operands.x = x_;
-    operands.y = y_;
-    operands.modulus = numbers_.odd_moduli(moduli, 2);
+    const CallOperands operands = binary_operands(op, timing, x_, y_, numbers_.odd_moduli(moduli, 2));
     const CallResults expected = host_results(operands);
     std::size_t right = 0, failed = 0;
     calls_ = 0;

@@ -182,14 +182,7 @@ class ResidentSecrets : public ResidentMisuse {
   std::size_t calls_ = 0;  // driver calls of the last run
 
   [[nodiscard]] CallOperands operands_of(mm_op op) const {
-    CallOperands operands;
-    operands.op = op;
-    operands.timing = MM_TIMING_SECRET;
-    operands.count = kCount;
-    operands.x = x_;
-    operands.y = y_;
-    operands.modulus = modulus_;
-    return operands;
+    return binary_operands(op, MM_TIMING_SECRET, x_, y_, modulus_);
   }
 
   // Run a call on arrays that are freed when it returns. Driver call number `failing` of the plan fails.
@@ -198,11 +191,12 @@ class ResidentSecrets : public ResidentMisuse {
     DeviceBatch result(x_, 2);
     mm_call call = make_call(x.view(), exponents.view(), modulus.view(), result.result());
     call.on_device = kAllOnDevice;
-    const std::size_t before = fake_cuda::counts().calls;
-    if (failing != fake_cuda::kNever) fake_cuda::settings().failing_call = before + failing;
-    CallResults returned = run_call(operands, plan, call, 2);
-    calls_ = fake_cuda::counts().calls - before;
-    fake_cuda::settings().failing_call = fake_cuda::kNever;
+    CallResults returned;
+    {
+      const FailingCall failure(failing);
+      returned = run_call(operands, plan, call, 2);
+      calls_ = failure.calls();
+    }
     returned.results = result.read();
     return returned;
   }

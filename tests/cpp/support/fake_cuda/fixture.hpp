@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -34,6 +35,23 @@ inline constexpr int kFakeCompiler = 12080;
 inline cuda::DriverSources fake_sources() {
   return {MANYMOD_FAKE_CUDA, MANYMOD_FAKE_CUDA, kFakeImages, {}, kFakeArchitectures, {}, kFakeCompiler};
 }
+
+/// While this lives, driver call number `at` from then on fails (kNever: none).
+class FailingCall {
+ public:
+  explicit FailingCall(std::size_t at) : before_(fake_cuda::counts().calls) {
+    if (at != fake_cuda::kNever) fake_cuda::settings().failing_call = before_ + at;
+  }
+  FailingCall(const FailingCall&) = delete;
+  FailingCall& operator=(const FailingCall&) = delete;
+  ~FailingCall() { fake_cuda::settings().failing_call = fake_cuda::kNever; }
+
+  /// Driver calls since then.
+  [[nodiscard]] std::size_t calls() const { return fake_cuda::counts().calls - before_; }
+
+ private:
+  std::size_t before_;
+};
 
 class FakeCudaTest : public ::testing::Test {
  protected:
