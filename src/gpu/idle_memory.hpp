@@ -4,7 +4,9 @@
 // them keep.
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -46,9 +48,10 @@ class IdleObjects final : public IdleMemory {
     std::unique_ptr<Object> kept = take();
     return kept != nullptr ? std::move(kept) : std::make_unique<Object>(device);
   }
-  void give(std::unique_ptr<Object> object) {
+  /// Keeps the object, unless there is no memory for the list of them.
+  void give(std::unique_ptr<Object> object) noexcept {
     const std::lock_guard lock(mutex_);
-    objects_.push_back(std::move(object));
+    if (has_room()) objects_.push_back(std::move(object));
   }
   bool free_all() noexcept override {
     bool freed = false;
@@ -59,6 +62,15 @@ class IdleObjects final : public IdleMemory {
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<Object>> objects_;
+
+  bool has_room() noexcept {
+    try {
+      objects_.reserve(std::bit_ceil(objects_.size() + 1));
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
 };
 
 /// What all owners on a device keep. Thread-safe.

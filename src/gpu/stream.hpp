@@ -19,9 +19,6 @@ class Event {
   /// Sleeps until the work before the mark is done; returns at once if nothing was recorded.
   /// @throws DeviceError
   virtual void wait() const = 0;
-  /// Work that is enqueued in `stream` from now on begins after the work before the mark. Does not wait.
-  /// @throws DeviceError
-  virtual void hold(const Stream& stream) const = 0;
 
  protected:
   Event() = default;
@@ -46,6 +43,8 @@ class Stream {
 
   /// Waits for all work in the stream. The thread may spin; Event::wait sleeps.
   virtual void synchronize() const = 0;
+  /// The same for a stream that is given up: a device that fails does no work, so that nothing is thrown.
+  virtual void drain() const noexcept = 0;
 
  protected:
   Stream() = default;

@@ -28,7 +28,7 @@ class BlindingStock {
  private:
   static constexpr std::size_t kKept = 64;
 
-  std::mutex mutex_;  ///< only tried, never waited for, as a fork may have left it locked forever
+  std::mutex mutex_;  ///< only tried, never waited for: a fork may have left it locked forever
   std::vector<BlindingPair> pairs_;
   long pid_ = 0;  ///< the process that computed the pairs; a forked child must not use them
 };

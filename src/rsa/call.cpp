@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
-#include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "core/all_zero.hpp"
 #include "core/ticker.hpp"
 #include "exec/executor.hpp"
+#include "gpu/device_error.hpp"
 #include "rsa/codec.hpp"
 #include "rsa/public_operation.hpp"
 #include "rsa/ring.hpp"
@@ -47,43 +47,6 @@ constexpr double kByteNs = 1;
 constexpr double kEncodingShare = 0.02;
 constexpr double kPowersShare = 0.96;
 
-/// Rows whose memory the blocks of a call use one after the other.
-class RowMemory {
- public:
-  class Lease {
-   public:
-    explicit Lease(RowMemory& from) : from_(from), rows_(from.take()) {}
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
-    ~Lease() { from_.give_back(std::move(rows_)); }
-    [[nodiscard]] Rows& rows() const { return *rows_; }
-
-   private:
-    RowMemory& from_;
-    std::unique_ptr<Rows> rows_;
-  };
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Rows>> idle_;
-  std::size_t made_ = 0;
-
-  std::unique_ptr<Rows> take() {
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) {
-      idle_.reserve(++made_);  // so that give_back does not allocate
-      return std::make_unique<Rows>();
-    }
-    std::unique_ptr<Rows> rows = std::move(idle_.back());
-    idle_.pop_back();
-    return rows;
-  }
-  void give_back(std::unique_ptr<Rows> rows) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(rows));
-  }
-};
-
 class CallRun {
  public:
   CallRun(const Ring& ring, const mm_rsa_call& call)
@@ -95,8 +58,7 @@ class CallRun {
   }
 
   mm_status run() {
-    const std::size_t wave =
-        ring_.gpu_wave(timing(), checked_.is_private() ? 2 * checked_.call.count : checked_.call.count);
+    const std::size_t wave = ring_.gpu_wave(timing(), powers());
     by_kind_ = wave > 0;
     try {
       return finish(wave > 0 ? run_blocks_at_a_time(wave) : run_blocks());
@@ -111,8 +73,8 @@ class CallRun {
   const Ring& ring_;
   CheckedCall checked_;
   std::vector<std::uint8_t> status_;  ///< of each item; copied to the caller's array at the end
-  RowMemory row_memory_;
-  bool by_kind_ = false;  ///< rows computed together have keys of the same kind (Ring::kind_of)
+  RowBlocks row_blocks_;              ///< in ordinary memory
+  bool by_kind_ = false;              ///< rows computed together have keys of the same kind (Ring::kind_of)
 
   [[nodiscard]] std::size_t key_of(std::size_t item) const { return checked_.key_of(item); }
   [[nodiscard]] bool has_key(std::size_t item) const {
@@ -144,6 +106,17 @@ class CallRun {
     return items;
   }
 
+  /// A block that no other thread uses. A GPU that fails, or works in another process, gives ordinary memory.
+  [[nodiscard]] RowLease lend_rows() {
+    const std::optional<PowerGpu> gpu = by_kind_ ? ring_.gpu_for(timing(), powers()) : std::nullopt;
+    if (!gpu) return {row_blocks_, nullptr};
+    try {
+      return ring_.devices().lend_rows(*gpu);
+    } catch (const gpu::DeviceError&) {
+      return {row_blocks_, nullptr};
+    }
+  }
+
   /// Sets `rows` to those of the longest prefix of `items` that can be computed together.
   void take_rows(Rows& rows, std::span<const std::size_t> items) const {
     rows.items.clear();
@@ -158,7 +131,6 @@ class CallRun {
       rows.items.push_back(item);
       ++rows.runs.back().end;
     }
-    rows.make_room();
   }
 
   [[nodiscard]] std::size_t item_bytes() const { return kNumbersPerItem * ring_.max_modulus_bytes(); }
@@ -231,13 +203,16 @@ class CallRun {
   bool run_block(std::size_t begin, std::size_t end, unsigned threads, const Progress& progress) {
     const std::vector<std::size_t> items = sorted_items(begin, end);
     std::span<const std::size_t> rest = items;
-    const RowMemory::Lease lease(row_memory_);
-    Rows& rows = lease.rows();
+    RowLease block = lend_rows();
+    Rows& rows = block->rows();
     while (!rest.empty()) {
       take_rows(rows, rest);
+      block->make_room();
+      block.set_clean(false);
       const ProgressPart part{progress, checked_.call.count, static_cast<double>(end - rest.size()),
                               static_cast<double>(rows.count())};
       if (!run_rows(rows, threads, part)) return false;
+      block.set_clean(true);
       rest = rest.subspan(rows.count());
     }
     return true;
@@ -254,6 +229,11 @@ class CallRun {
   /// The timing class of the powers.
   [[nodiscard]] TimingClass timing() const {
     return checked_.op == MM_RSA_VERIFY ? TimingClass::public_ : TimingClass::secret;
+  }
+
+  /// Powers of the call, of which the private operation of an item has two.
+  [[nodiscard]] std::size_t powers() const {
+    return checked_.is_private() ? 2 * checked_.call.count : checked_.call.count;
   }
 
   bool raise(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads, const ProgressPart& progress) {
@@ -302,22 +282,27 @@ class CallRun {
   bool encode(Rows& rows, unsigned threads, const ProgressPart& progress) {
     return for_codecs(rows, threads, progress, [&](Codec& codec, const Key& key, std::size_t row) {
       const std::size_t item = rows.items[row];
-      rows.clear(row);
       set_status(item, codec.encode(key, item, rows.number(row)));
     });
   }
 
-  bool decode(const Rows& rows, std::span<const RowOutcome> outcomes, unsigned threads,
+  /// Zeroes the rows, too.
+  bool decode(Rows& rows, std::span<const RowOutcome> outcomes, unsigned threads,
               const ProgressPart& progress) {
     return for_codecs(rows, threads, progress, [&](Codec& codec, const Key& key, std::size_t row) {
-      const std::size_t item = rows.items[row];
-      if (status_[item] != MM_ITEM_NOT_COMPUTED) return;
-      if (outcomes[row] == RowOutcome::faulty) return set_status(item, MM_ITEM_RSA_FAULT);
-      if (outcomes[row] == RowOutcome::recomputed && checked_.call.item_recomputed != nullptr) {
-        checked_.call.item_recomputed[item] = 1;
-      }
-      set_status(item, codec.decode(key, item, rows.number(row), rows.power(row)));
+      decode_row(codec, key, rows, row, outcomes[row]);
+      rows.wipe(row);
     });
+  }
+
+  void decode_row(Codec& codec, const Key& key, const Rows& rows, std::size_t row, RowOutcome outcome) {
+    const std::size_t item = rows.items[row];
+    if (status_[item] != MM_ITEM_NOT_COMPUTED) return;
+    if (outcome == RowOutcome::faulty) return set_status(item, MM_ITEM_RSA_FAULT);
+    if (outcome == RowOutcome::recomputed && checked_.call.item_recomputed != nullptr) {
+      checked_.call.item_recomputed[item] = 1;
+    }
+    set_status(item, codec.decode(key, item, rows.number(row), rows.power(row)));
   }
 
   void clear_output(std::size_t item) const {

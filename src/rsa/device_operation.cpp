@@ -22,10 +22,13 @@ namespace {
 // Rough shares of the time.
 constexpr double kBlindingEnd = 0.02;
 constexpr double kPowersEnd = 0.9;
-// Rough rate at which one thread copies, compares or zeroes memory. Shorter work of that kind is not shared
-// among threads: in a small batch, waiting for the last thread takes longer.
+// Rough rate at which one thread compares and zeroes memory. Shorter work of that kind is not shared among
+// threads: in a small batch, waiting for the last thread takes longer.
 constexpr double kBytesPerNs = 10;
-constexpr double kWorthThreadsNs = 1e6;
+constexpr double kWorthThreadsNs = 2e5;
+// From so many rows of one key on, the powers modulo p and those modulo q are two batches at the same time,
+// each with constants of its prime that all items share. Fewer rows are one batch.
+constexpr std::size_t kLeastOfHalf = 512;
 
 // Whether a GPU can compute the rows of `key` together with those of the first key, see suits_device.
 bool matches_first(const Rows& rows, const Key& key) {
@@ -75,26 +78,19 @@ class DeviceOperation {
         count_(rows.count()),
         limbs_(rows.limbs),
         half_limbs_(first_key().key().p().size()),
-        one_key_(rows.runs.size() == 1 && 2 * count_ >= gpu.engine().chunk_granularity(Job(), half_limbs_)) {
+        one_key_(rows.runs.size() == 1 && count_ >= kLeastOfHalf) {
     lay_out();
   }
 
   /// See raise_to_private_on. @return false if stopped
   bool run(std::span<std::uint8_t> wrong) {
-    upload();
-    blind();
-    wipe_upload();
-    const bool done = raise_halves();
-    if (done) {
-      damage_halves();
-      combine();
-      check();
-      queue_download();
+    try {
+      return run_steps(wrong);
+    } catch (...) {
+      // Somebody else computes the rows next: the device must not read or write them any more.
+      workspace_.stream().drain();
+      throw;
     }
-    workspace_.stream().set_bytes(device_, 0, device_layout_.bytes());
-    wait();
-    if (done) take_results(wrong);
-    return done;
   }
 
  private:
@@ -106,9 +102,10 @@ class DeviceOperation {
   const PrivateSettings& settings_;
   const ProgressPart& progress_;
   std::size_t count_, limbs_, half_limbs_;
-  bool one_key_;  ///< all rows have one key, and their powers fill the GPU
+  bool one_key_;  ///< all rows have one key, and there are many of them
 
-  // Uploaded arrays have the same offsets in the upload buffer and in the device's memory.
+  // Arrays that the upload buffer has, too, come first in the device's memory. Numbers and powers are copied
+  // from and to the rows' own memory.
   gpu::BufferLayout upload_layout_, device_layout_;
   Array numbers_;
   Array columns_, lines_;  ///< of each row, the indices of its two pairs
@@ -148,6 +145,7 @@ class DeviceOperation {
   void lay_out() {
     lay_out_upload();
     device_layout_ = upload_layout_;
+    numbers_ = add(device_layout_, count_, limbs_);
     if (settings_.blinding) {
       for (Array& array : factors_) array = add(device_layout_, count_, limbs_);
       for (Array& array : inverses_) array = add(device_layout_, count_, limbs_);
@@ -158,18 +156,16 @@ class DeviceOperation {
     differences_ = add(device_layout_, count_, half_limbs_);
     factors_of_q_ = add(device_layout_, count_, half_limbs_);
     combined_ = add(device_layout_, count_, limbs_);
-    // Contiguous, because they are downloaded together.
     powers_ = add(device_layout_, count_, limbs_);
     found_ = add(device_layout_, count_, limbs_);
     upload_ = workspace_.upload(upload_layout_.bytes());
     device_ = workspace_.on_device(device_layout_.bytes());
-    download_ = workspace_.download(returned_bytes());
+    download_ = workspace_.download(found_.bytes());
   }
 
   void lay_out_upload() {
     const std::size_t keys = rows_.runs.size();
     const DeviceKey& key = constants(first_key());
-    numbers_ = add(upload_layout_, count_, limbs_);
     if (settings_.blinding) {
       columns_ = add(upload_layout_, count_, 1);
       lines_ = add(upload_layout_, count_, 1);
@@ -199,8 +195,6 @@ class DeviceOperation {
     }
   }
 
-  [[nodiscard]] std::size_t returned_bytes() const { return found_.at + found_.bytes() - powers_.at; }
-
   // ---- arrays ----------------------------------------------------------------------------------------
 
   [[nodiscard]] Limb* on_device(const Array& array, std::size_t row = 0) const {
@@ -227,13 +221,39 @@ class DeviceOperation {
 
   // ---- steps -----------------------------------------------------------------------------------------
 
-  /// Wait for what is in the stream.
-  void wait() const { queued().wait(); }
-
-  /// Marks what is in the stream now.
-  [[nodiscard]] const gpu::Event& queued() const {
+  bool run_steps(std::span<std::uint8_t> wrong) {
+    upload();
+    blind();
+    const bool done = raise_halves();
+    if (done) {
+      damage_halves();
+      combine();
+      check();
+      download();
+    }
     workspace_.done().record(workspace_.stream());
-    return workspace_.done();
+    workspace_.stream().set_bytes(device_, 0, device_layout_.bytes());
+    workspace_.done().wait();
+    wipe_uploads();
+    if (done) compare(wrong);
+    return done;
+  }
+
+  /// Wait for what is in the stream.
+  void wait() const {
+    workspace_.done().record(workspace_.stream());
+    workspace_.done().wait();
+  }
+
+  /// The programs that are in the stream at the same time.
+  enum class Step : std::uint8_t { blind, combine, unblind, check };
+  static constexpr std::size_t kSteps = 4;
+
+  /// Enqueues a program of constant time.
+  void queue(Step step, const gpu::ProgramRunner& products, const gpu::Program& program,
+             const BatchView& modulus, std::span<const BatchView> operands, const BatchResult& result) const {
+    products.queue(program, TimingClass::secret, modulus, operands, result,
+                   workspace_.beside(static_cast<std::size_t>(step)));
   }
 
   /// Call visit(begin, end) for ranges that together contain each row once, on several threads where they
@@ -254,9 +274,7 @@ class DeviceOperation {
   }
 
   void upload() const {
-    for_rows(2 * limbs_ * sizeof(Limb), [&](std::size_t begin, std::size_t end) {
-      std::copy_n(rows_.number(begin).data(), (end - begin) * limbs_, uploaded(numbers_, begin));
-    });
+    workspace_.stream().copy_to_device(on_device(numbers_), rows_.numbers.data(), numbers_.bytes());
     put_keys();
     if (settings_.blinding) put_pairs();
     workspace_.stream().copy_to_device(device_, upload_, upload_layout_.bytes());
@@ -264,12 +282,10 @@ class DeviceOperation {
     if (!one_key_) gather_keys();
   }
 
-  /// On input: the upload is done. Numbers are first in it.
-  void wipe_upload() const {
-    for_rows(limbs_ * sizeof(Limb), [&](std::size_t begin, std::size_t end) {
-      wipe({uploaded(numbers_, begin), (end - begin) * limbs_});
-    });
-    wipe_bytes(upload_ + numbers_.bytes(), upload_layout_.bytes() - numbers_.bytes());
+  /// On input: the stream has come to its end.
+  void wipe_uploads() const {
+    workspace_.wipe_upload();
+    for (std::size_t step = 0; step < kSteps; ++step) workspace_.beside(step).wipe_upload();
   }
 
   void put_pairs() const {
@@ -325,17 +341,15 @@ class DeviceOperation {
     }
   }
 
-  void multiply_modulo_n(const BatchView& x, const std::array<Array, 2>& factors,
+  void multiply_modulo_n(Step step, const BatchView& x, const std::array<Array, 2>& factors,
                          const BatchResult& product) const {
     const std::array operands{x, view(factors[0]), view(factors[1]), view(blinding_scale_)};
-    products_.modulo_n.run(gpu::plain_product_program(4), TimingClass::secret, view(n_), operands, product,
-                           &queued());
+    queue(step, products_.modulo_n, gpu::plain_product_program(4), view(n_), operands, product);
   }
 
   void blind() const {
     if (settings_.blinding) {
-      multiply_modulo_n(view(numbers_), factors_, result(blinded_));
-      if (one_key_) return;
+      multiply_modulo_n(Step::blind, view(numbers_), factors_, result(blinded_));
     } else {
       workspace_.stream().copy_on_device(on_device(blinded_), on_device(numbers_), numbers_.bytes());
     }
@@ -352,37 +366,44 @@ class DeviceOperation {
   // @return false if stopped
   [[nodiscard]] bool raise_halves() const {
     if (!may_continue(kBlindingEnd)) return false;
-    Job job;
-    job.op = Operation::powmod;
-    job.timing = TimingClass::secret;
-    DeviceFacts facts;
-    if (!one_key_) {
-      facts.all_moduli = ModulusFact{static_cast<std::uint16_t>(half_limbs_), ModulusClass::compute, 1};
-      job.facts = &facts;
-      job.x = view(blinded_, 0, 2 * count_);
-      job.y = view(dp_.each, 0, 2 * count_);
-      job.modulus = view(p_.each, 0, 2 * count_);
-      job.result = result(halves_, 0, 2 * count_);
-      raise(job);
-      return may_continue(kPowersEnd);
+    if (one_key_) {
+      execute_ranges(uniform_part(2, kLongestChunkNs), {true, 2}, ProgressPart(),
+                     [&](std::size_t begin, std::size_t end, const StopToken&) {
+                       for (std::size_t half = begin; half < end; ++half) raise_half(half);
+                     });
+    } else {
+      raise_all();
     }
-    const RingKey& key = first_key();
-    job.x = view(blinded_);
-    job.y = one(key.key().dp());
-    job.modulus = one(key.key().p());
-    job.shared = key.p().on(gpu_);
-    job.result = result(halves_);
-    raise(job);
-    if (!may_continue((kBlindingEnd + kPowersEnd) / 2)) return false;
-    job.y = one(key.key().dq());
-    job.modulus = one(key.key().q());
-    job.shared = key.q().on(gpu_);
-    job.result = result(halves_, count_);
-    raise(job);
     return may_continue(kPowersEnd);
   }
 
+  /// The powers modulo p (0) or q (1) of the one key.
+  void raise_half(std::size_t half) const {
+    const RingKey& key = first_key();
+    Job job;
+    job.x = view(blinded_);
+    job.y = one(key.key().exponent(half));
+    job.modulus = one(key.key().prime(half));
+    job.shared = key.prime(half).on(gpu_);
+    job.result = result(halves_, half * count_);
+    raise(job);
+  }
+
+  void raise_all() const {
+    DeviceFacts facts;
+    facts.all_moduli = ModulusFact{static_cast<std::uint16_t>(half_limbs_), ModulusClass::compute, 1};
+    Job job;
+    job.facts = &facts;
+    job.x = view(blinded_, 0, 2 * count_);
+    job.y = view(dp_.each, 0, 2 * count_);
+    job.modulus = view(p_.each, 0, 2 * count_);
+    job.result = result(halves_, 0, 2 * count_);
+    raise(job);
+  }
+
   void raise(Job& job) const {
+    job.op = Operation::powmod;
+    job.timing = TimingClass::secret;
     std::vector<ItemStatus> statuses(job.result.count, ItemStatus::not_computed);
     job.status = statuses.data();
     gpu_.engine().run(job, Items::run(0, job.result.count), half_limbs_);
@@ -410,10 +431,12 @@ class DeviceOperation {
     subtract();
     const std::array factors{view(differences_), view(qinv_)};
     const BatchView p = one_key_ ? one(first_key().key().p()) : view(p_.each);
-    products_.modulo_p.run(gpu::plain_product_program(2), TimingClass::secret, p, factors,
-                           result(factors_of_q_), &queued());
+    queue(Step::combine, products_.modulo_p, gpu::plain_product_program(2), p, factors,
+          result(factors_of_q_));
     add_multiple_of_q();
-    if (settings_.blinding) multiply_modulo_n(view(combined_), inverses_, result(powers_));
+    if (settings_.blinding) {
+      multiply_modulo_n(Step::unblind, view(combined_), inverses_, result(powers_));
+    }
   }
 
   /// p or q, one for all rows or one per row.
@@ -450,25 +473,22 @@ class DeviceOperation {
     damage(FaultPoint::before_check, found_);
     const SlidingSchedule schedule = best_sliding_schedule(first_key().key().e());
     const std::array operands{view(powers_), view(check_scale_)};
-    products_.modulo_n.run(gpu::scaled_power_program(schedule), TimingClass::secret, view(n_), operands,
-                           result(found_), &queued());
+    queue(Step::check, products_.modulo_n, gpu::scaled_power_program(schedule), view(n_), operands,
+          result(found_));
     damage(FaultPoint::after_check, found_);
   }
 
-  void queue_download() const {
-    workspace_.stream().copy_to_host(download_, on_device(powers_), returned_bytes());
+  void download() const {
+    workspace_.stream().copy_to_host(rows_.powers.data(), on_device(powers_), powers_.bytes());
+    workspace_.stream().copy_to_host(download_, on_device(found_), found_.bytes());
   }
 
   /// On input: the download is done.
-  void take_results(std::span<std::uint8_t> wrong) {
-    Limb* const powers = reinterpret_cast<Limb*>(download_);
-    Limb* const found = reinterpret_cast<Limb*>(download_ + (found_.at - powers_.at));
-    for_rows(6 * limbs_ * sizeof(Limb), [&](std::size_t begin, std::size_t end) {
-      const std::size_t first = begin * limbs_, size = (end - begin) * limbs_;
-      std::copy_n(powers + first, size, rows_.power(begin).data());
+  void compare(std::span<std::uint8_t> wrong) const {
+    Limb* const found = reinterpret_cast<Limb*>(download_);
+    for_rows(4 * limbs_ * sizeof(Limb), [&](std::size_t begin, std::size_t end) {
       mark_wrong(rows_, begin, end, found, wrong);
-      wipe({powers + first, size});
-      wipe({found + first, size});
+      wipe({found + begin * limbs_, (end - begin) * limbs_});
     });
   }
 };

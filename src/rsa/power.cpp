@@ -22,6 +22,11 @@ unsigned PowerEngines::gpus() const {
   return most;
 }
 
+std::optional<PowerGpu> PowerEngines::gpu_for(std::size_t powers) const {
+  if (!on_gpus(powers)) return std::nullopt;
+  return PowerGpu{engines_, engines_.for_items(powers), 0};
+}
+
 std::size_t PowerEngines::gpu_wave(std::size_t powers) const {
   const EngineChoice& choice = choice_for(powers);
   if (choice.gpus() == 0) return 0;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ class PowerEngines {
   [[nodiscard]] unsigned gpus() const;
   /// Whether GPUs compute a batch of that many powers.
   [[nodiscard]] bool on_gpus(std::size_t powers) const { return choice_for(powers).gpus() > 0; }
+  /// The first of the GPUs that compute a batch of that many powers; none if the CPU computes them.
+  [[nodiscard]] std::optional<PowerGpu> gpu_for(std::size_t powers) const;
   /// The number of powers that such a GPU computes at a time; 0 if the CPU computes them.
   [[nodiscard]] std::size_t gpu_wave(std::size_t powers) const;
 

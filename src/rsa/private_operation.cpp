@@ -171,7 +171,7 @@ class PrivateOperation {
   bool raise(const ProgressPart& progress) {
     if (method_ == Method::whole) {
       if (!raise_whole(progress)) return false;
-      damage(FaultPoint::without_crt, {rows_.powers.data(), rows_.count() * limbs_}, limbs_);
+      damage(FaultPoint::without_crt, rows_.powers, limbs_);
       return true;
     }
     if (!raise_residues(progress)) return false;
@@ -286,7 +286,7 @@ class PrivateOperation {
     const std::span<Limb> powers = found.first(found.size());
     std::memset(powers.data(), kNoPower, powers.size_bytes());
     damage(FaultPoint::before_check, powers, limbs_);
-    if (!raise_to_public(rows_, rows_.powers, found,
+    if (!raise_to_public(rows_, rows_.powers, powers,
                          {TimingClass::secret, settings_.threads, settings_.devices}, progress)) {
       return false;
     }
@@ -296,8 +296,8 @@ class PrivateOperation {
   }
 };
 
-// The rows that `wrong` marks, without powers.
-Rows rows_of(const Rows& rows, std::span<const std::uint8_t> wrong) {
+// The rows that `wrong` marks, without powers, in `memory`.
+Rows rows_of(const Rows& rows, std::span<const std::uint8_t> wrong, limbs::Buffer& memory) {
   Rows some;
   some.limbs = rows.limbs;
   for (const KeyRun& run : rows.runs) {
@@ -307,8 +307,10 @@ Rows rows_of(const Rows& rows, std::span<const std::uint8_t> wrong) {
       some.items.push_back(row);
     }
   }
-  some.numbers = limbs::Buffer(some.count() * some.limbs);
-  some.powers = limbs::Buffer(some.count() * some.limbs);
+  const std::size_t size = some.count() * some.limbs;
+  memory = limbs::Buffer(2 * size);
+  some.numbers = memory.first(size);
+  some.powers = memory.part(size, size);
   for (std::size_t i = 0; i < some.count(); ++i) {
     std::ranges::copy(rows.number(some.items[i]), some.number(i).begin());
   }
@@ -318,7 +320,8 @@ Rows rows_of(const Rows& rows, std::span<const std::uint8_t> wrong) {
 // Not inlined into the function below, whose findings are suppressed.
 [[gnu::noinline]] bool recompute(Rows& rows, std::span<const std::uint8_t> wrong,
                                  std::span<RowOutcome> outcomes, const PrivateSettings& settings) {
-  Rows some = rows_of(rows, wrong);
+  limbs::Buffer memory;
+  Rows some = rows_of(rows, wrong, memory);
   std::vector<std::uint8_t> still_wrong(some.count());
   if (!PrivateOperation(some, Method::whole, settings).run(still_wrong, {})) return false;
   for (std::size_t i = 0; i < some.count(); ++i) {

@@ -28,7 +28,7 @@ std::size_t rows_of(std::span<const KeyRun> runs) {
 
 class PublicOperation {
  public:
-  PublicOperation(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,
+  PublicOperation(const Rows& rows, std::span<const Limb> numbers, std::span<Limb> powers,
                   const PublicSettings& settings, const ProgressPart& progress)
       : rows_(rows), numbers_(numbers), powers_(powers), settings_(settings), progress_(progress) {}
 
@@ -50,8 +50,8 @@ class PublicOperation {
 
  private:
   const Rows& rows_;
-  const limbs::Buffer& numbers_;
-  limbs::Buffer& powers_;
+  std::span<const Limb> numbers_;
+  std::span<Limb> powers_;
   const PublicSettings& settings_;
   const ProgressPart& progress_;
   std::size_t done_ = 0;
@@ -128,11 +128,11 @@ BatchView of_keys(const Rows& rows, limbs::Buffer& storage, const NumberOf& numb
       limbs::copy_extend(storage.part(row * rows.limbs, rows.limbs), number);
     }
   }
-  return rows.view(storage);
+  return rows.view(storage.first(storage.size()));
 }
 
-void raise_to_public_on(const PowerGpu& gpu, const Rows& rows, const limbs::Buffer& numbers,
-                        limbs::Buffer& powers, const PublicSettings& settings) {
+void raise_to_public_on(const PowerGpu& gpu, const Rows& rows, std::span<const Limb> numbers,
+                        std::span<Limb> powers, const PublicSettings& settings) {
   const gpu::ProgramRunner& products = settings.devices->products(gpu, rows.limbs);
   limbs::Buffer all_moduli;
   limbs::Buffer all_scales;
@@ -147,7 +147,7 @@ void raise_to_public_on(const PowerGpu& gpu, const Rows& rows, const limbs::Buff
 
 }  // namespace
 
-bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,
+bool raise_to_public(const Rows& rows, std::span<const Limb> numbers, std::span<Limb> powers,
                      const PublicSettings& settings, const ProgressPart& progress) {
   const KeyRun& first = rows.runs.front();
   const auto has_exponent_of_first = [&](const KeyRun& run) { return same_exponent(run, first); };

@@ -18,7 +18,7 @@ struct PublicSettings {
 
 /// powers = numbers^e mod n for each row.
 /// @return false if the progress callback requested a stop
-bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,
+bool raise_to_public(const Rows& rows, std::span<const Limb> numbers, std::span<Limb> powers,
                      const PublicSettings& settings, const ProgressPart& progress);
 
 }  // namespace manymod::rsa

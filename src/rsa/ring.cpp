@@ -14,8 +14,6 @@
 namespace manymod::rsa {
 namespace {
 
-using EnginesByLimbs = std::map<std::size_t, std::unique_ptr<const PowerEngines>>;
-
 bool checked_blinding(const mm_rsa_blinding& blinding) {
   const long long value = enum_value(blinding);
   if (value == MM_RSA_BLINDING_ON || value == MM_RSA_BLINDING_OFF) return value == MM_RSA_BLINDING_ON;
@@ -103,10 +101,17 @@ const std::string& Ring::variant_name(std::size_t key, bool private_operation, s
 
 std::size_t Ring::gpu_wave(TimingClass timing, std::size_t powers) const {
   std::size_t most = 0;
-  for (const auto& [limbs, engines] : timing == TimingClass::secret ? secret_engines_ : open_engines_) {
-    most = std::max(most, engines->gpu_wave(powers));
+  for (const auto& [limbs, of_length] : engines(timing)) {
+    most = std::max(most, of_length->gpu_wave(powers));
   }
   return most;
+}
+
+std::optional<PowerGpu> Ring::gpu_for(TimingClass timing, std::size_t powers) const {
+  for (const auto& [limbs, of_length] : engines(timing)) {
+    if (const std::optional<PowerGpu> gpu = of_length->gpu_for(powers)) return gpu;
+  }
+  return std::nullopt;
 }
 
 unsigned Ring::gpus() const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@
 #include "rsa/ring_key.hpp"
 
 namespace manymod::rsa {
+
+/// Engines of one timing class, by the number of limbs of the moduli.
+using EnginesByLimbs = std::map<std::size_t, std::unique_ptr<const PowerEngines>>;
 
 class Ring {
  public:
@@ -51,6 +55,8 @@ class Ring {
 
   /// The GPUs that compute powers, if there are enough of them: the maximum over all lengths of moduli.
   [[nodiscard]] unsigned gpus() const;
+  /// A GPU that computes that many powers of a timing class, for some length of moduli, if there is one.
+  [[nodiscard]] std::optional<PowerGpu> gpu_for(TimingClass timing, std::size_t powers) const;
   /// How many powers of a timing class a GPU computes at a time: the maximum over all lengths of moduli; 0 if
   /// the CPU computes that many powers for every length.
   [[nodiscard]] std::size_t gpu_wave(TimingClass timing, std::size_t powers) const;
@@ -62,13 +68,17 @@ class Ring {
   unsigned threads_;
   bool blinding_;
   FaultHook fault_hook_;
-  std::map<std::size_t, std::unique_ptr<const PowerEngines>> open_engines_;    ///< variable-time, by limbs
-  std::map<std::size_t, std::unique_ptr<const PowerEngines>> secret_engines_;  ///< constant-time, by limbs
+  EnginesByLimbs open_engines_;    ///< variable-time
+  EnginesByLimbs secret_engines_;  ///< constant-time
   std::vector<std::unique_ptr<const RingKey>> keys_;
   std::vector<std::size_t> kinds_, places_;  ///< of each key
   RingDevices devices_;
   mutable std::atomic<std::uint64_t> private_items_{0};
   mutable std::atomic<std::uint64_t> recomputed_{0};
+
+  [[nodiscard]] const EnginesByLimbs& engines(TimingClass timing) const {
+    return timing == TimingClass::secret ? secret_engines_ : open_engines_;
+  }
 };
 
 }  // namespace manymod::rsa

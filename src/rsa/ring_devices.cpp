@@ -43,4 +43,19 @@ gpu::Workspaces& RingDevices::workspaces(const PowerGpu& gpu) const {
   return *workspaces;
 }
 
+RowLease RingDevices::lend_rows(const PowerGpu& gpu) const {
+  gpu::Device& device = gpu_device(gpu.backend(), gpu.index());
+  return {row_blocks(gpu, device), &device};
+}
+
+RowBlocks& RingDevices::row_blocks(const PowerGpu& gpu, gpu::Device& device) const {
+  const std::lock_guard lock(mutex_);
+  auto& blocks = row_blocks_[{gpu.backend(), gpu.index()}];
+  if (blocks == nullptr) {
+    blocks = std::make_shared<RowBlocks>();
+    device.idle_memories().add(blocks);
+  }
+  return *blocks;
+}
+
 }  // namespace manymod::rsa

@@ -13,6 +13,7 @@
 #include "gpu/engine/program_runner.hpp"
 #include "gpu/engine/workspace.hpp"
 #include "rsa/power.hpp"
+#include "rsa/row_block.hpp"
 
 namespace manymod::rsa {
 
@@ -27,6 +28,8 @@ class RingDevices {
   /// For the arrays that products read and write.
   /// @throws gpu::DeviceError
   [[nodiscard]] gpu::Workspaces& workspaces(const PowerGpu& gpu) const;
+  /// Rows in memory that the GPU copies at full speed. @throws gpu::DeviceError
+  [[nodiscard]] RowLease lend_rows(const PowerGpu& gpu) const;
 
  private:
   // Not locked in a forked child, where opening the device throws before.
@@ -34,6 +37,9 @@ class RingDevices {
   mutable std::map<std::tuple<Backend, unsigned, std::size_t>, std::unique_ptr<const gpu::ProgramRunner>>
       products_;
   mutable std::map<std::pair<Backend, unsigned>, std::unique_ptr<gpu::Workspaces>> workspaces_;
+  mutable std::map<std::pair<Backend, unsigned>, std::shared_ptr<RowBlocks>> row_blocks_;
+
+  [[nodiscard]] RowBlocks& row_blocks(const PowerGpu& gpu, gpu::Device& device) const;
 };
 
 }  // namespace manymod::rsa

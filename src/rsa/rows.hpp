@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "repr/limbs.hpp"
+#include "repr/wipe.hpp"
 #include "rsa/ring_key.hpp"
 
 namespace manymod::rsa {
@@ -26,30 +27,26 @@ struct Rows {
   std::vector<std::size_t> items;  ///< of each row, its item in the call
   std::vector<KeyRun> runs;        ///< in order; together all rows
   std::size_t limbs = 0;           ///< of each modulus
-  limbs::Buffer numbers;           ///< bases; each row is below its modulus; then unused memory
-  limbs::Buffer powers;            ///< the results; then unused memory
+  std::span<Limb> numbers;         ///< bases; each row is below its modulus
+  std::span<Limb> powers;          ///< the results
 
   [[nodiscard]] std::size_t count() const { return items.size(); }
 
-  /// Make room for numbers and powers, once all rows are known. Memory of earlier rows is used again: page
-  /// faults of new memory cost more than writing it.
-  void make_room() {
-    numbers.require(count() * limbs);
-    powers.require(count() * limbs);
+  /// Zeroes the number and the power of a row.
+  void wipe(std::size_t row) {
+    manymod::wipe(number(row));
+    manymod::wipe(power(row));
   }
-  /// Make the number and the power of a row 0, which are those of earlier rows otherwise.
-  void clear(std::size_t row) {
-    std::ranges::fill(number(row), Limb{0});
-    std::ranges::fill(power(row), Limb{0});
-  }
-  [[nodiscard]] std::span<Limb> number(std::size_t row) { return numbers.part(row * limbs, limbs); }
+  [[nodiscard]] std::span<Limb> number(std::size_t row) { return numbers.subspan(row * limbs, limbs); }
   [[nodiscard]] std::span<const Limb> number(std::size_t row) const {
-    return numbers.part(row * limbs, limbs);
+    return numbers.subspan(row * limbs, limbs);
   }
-  [[nodiscard]] std::span<Limb> power(std::size_t row) { return powers.part(row * limbs, limbs); }
-  [[nodiscard]] std::span<const Limb> power(std::size_t row) const { return powers.part(row * limbs, limbs); }
-  [[nodiscard]] BatchView view(const limbs::Buffer& buffer) const {
-    return {buffer.data(), count(), limbs, limbs, nullptr};
+  [[nodiscard]] std::span<Limb> power(std::size_t row) { return powers.subspan(row * limbs, limbs); }
+  [[nodiscard]] std::span<const Limb> power(std::size_t row) const {
+    return powers.subspan(row * limbs, limbs);
+  }
+  [[nodiscard]] BatchView view(std::span<const Limb> all) const {
+    return {all.data(), count(), limbs, limbs, nullptr};
   }
 };
 

@@ -106,7 +106,6 @@ class DriverApi {
   Function<StreamHandle*, unsigned> stream_create{required_, "cuStreamCreate"};
   Function<StreamHandle> stream_destroy{required_, "cuStreamDestroy_v2"};
   Function<StreamHandle> stream_synchronize{required_, "cuStreamSynchronize"};
-  Function<StreamHandle, EventHandle, unsigned> stream_wait_event{required_, "cuStreamWaitEvent"};
 
   Function<EventHandle*, unsigned> event_create{required_, "cuEventCreate"};
   Function<EventHandle> event_destroy{required_, "cuEventDestroy_v2"};

@@ -51,6 +51,8 @@ void Stream::set_bytes(void* device, unsigned char value, std::size_t bytes) con
 
 void Stream::synchronize() const { device_->call(device_->api().stream_synchronize, handle_); }
 
+void Stream::drain() const noexcept { device_->release(device_->api().stream_synchronize, handle_); }
+
 Event::Event(Device& device, Timing timing) : device_(&device) {
   const unsigned flags = kEventBlockingSync | (timing == Timing::off ? kEventDisableTiming : 0u);
   device.call(device.api().event_create, &handle_, flags);
@@ -73,10 +75,6 @@ void Event::record(const gpu::Stream& stream) const {
 }
 
 void Event::wait() const { device_->call(device_->api().event_synchronize, handle_); }
-
-void Event::hold(const gpu::Stream& stream) const {
-  device_->call(device_->api().stream_wait_event, handle_of(stream), handle_, 0u);
-}
 
 double Event::seconds_since(const Event& start) const {
   float milliseconds = 0;

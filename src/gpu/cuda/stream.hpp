@@ -29,6 +29,7 @@ class Stream final : public gpu::Stream {
   void copy_on_device(void* to, const void* from, std::size_t bytes) const override;
   void set_bytes(void* device, unsigned char value, std::size_t bytes) const override;
   void synchronize() const override;
+  void drain() const noexcept override;
 
  private:
   Stream(Device& device, StreamHandle borrowed) : device_(&device), handle_(borrowed) {}
@@ -50,7 +51,6 @@ class Event final : public gpu::Event {
 
   void record(const gpu::Stream& stream) const override;
   void wait() const override;
-  void hold(const gpu::Stream& stream) const override;
   /// Seconds from `start` to this event. Both have Timing::on, and the work before both is done.
   [[nodiscard]] double seconds_since(const Event& start) const;
 

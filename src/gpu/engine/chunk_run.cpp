@@ -62,6 +62,14 @@ class ChunkRun {
     lay_out();
   }
 
+  /// See queue_chunk.
+  void queue() {
+    bring_operands();
+    launch_program(words_at(table_at_));
+    scatter_results();
+    wipe_device();
+  }
+
   /// @return the refused items
   std::vector<std::size_t> run() {
     bring_operands();
@@ -210,7 +218,6 @@ class ChunkRun {
   }
 
   void bring_operands() {
-    if (plan_.after != nullptr) plan_.after->hold(workspace_.stream());
     gather(modulus_);
     for (const Rows& rows : operands_) gather(rows);
     if (needs_list()) {
@@ -377,11 +384,17 @@ class ChunkRun {
     kernel().launch(workspace_.stream(), launch_, program);
   }
 
-  void finish() const {
+  void wipe_device() const {
     if (secret()) workspace_.stream().set_bytes(device_, 0, device_layout_.bytes());
+  }
+
+  // The results are not kept waiting while the device zeroes its memory: tables of powers are hundreds of
+  // megabytes. Whoever uses the workspace next uses the same stream.
+  void finish() const {
     workspace_.done().record(workspace_.stream());
+    wipe_device();
     workspace_.done().wait();
-    if (secret()) wipe_bytes(upload_, upload_layout_.bytes());
+    if (secret()) workspace_.wipe_upload();
   }
 
   [[nodiscard]] std::vector<std::size_t> store() const {
@@ -440,6 +453,10 @@ std::size_t upload_bytes_per_item(const ChunkPlan& plan) {
 
 std::vector<std::size_t> run_chunk(const ChunkPlan& plan, Items items, Workspace& workspace) {
   return ChunkRun(plan, items, workspace).run();
+}
+
+void queue_chunk(const ChunkPlan& plan, Items items, Workspace& workspace) {
+  ChunkRun(plan, items, workspace).queue();
 }
 
 std::optional<DeviceBuffer> make_table(const ChunkPlan& plan, Workspace& workspace) {

@@ -53,9 +53,8 @@ struct ChunkPlan {
   std::size_t terms = 1;
   DeviceComb comb;
   const DeviceConstants* constants = nullptr;  ///< null where the technique has none
-  bool may_refuse = false;       ///< the constants are the shape's: the kernel checks each item's modulus
-  Turns turns = {};              ///< of the blocks, if they take turns
-  const Event* after = nullptr;  ///< the device begins when the work before it is done; null: at once
+  bool may_refuse = false;  ///< the constants are the shape's: the kernel checks each item's modulus
+  Turns turns = {};         ///< of the blocks, if they take turns
 };
 
 /// One wave: the number of items that are resident on all multiprocessors of the device with that shape.
@@ -73,6 +72,12 @@ std::size_t upload_bytes_per_item(const ChunkPlan& plan);
 /// @return the refused items; their operands are unchanged, also where results replace operands
 /// @throws DeviceError
 std::vector<std::size_t> run_chunk(const ChunkPlan& plan, Items items, Workspace& workspace);
+
+/// Enqueues all that run_chunk does on the device and returns: the results are there when the workspace's
+/// stream has come to its end. Until then the workspace's upload must stay as it is; Workspace::wipe_upload
+/// zeroes it. On input: results are in the device's memory, and the kernel refuses nothing.
+/// @throws DeviceError
+void queue_chunk(const ChunkPlan& plan, Items items, Workspace& workspace);
 
 /// Runs the plan's program on the first item in the smallest launch, in which all groups compute the same.
 /// @return the program's table; nothing if the kernel refuses the item

@@ -53,9 +53,10 @@ const Shape& ProgramRunner::shape_for(std::size_t items) const {
   return *best;
 }
 
-void ProgramRunner::run(const Program& program, TimingClass timing, const BatchView& modulus,
-                        std::span<const BatchView> operands, const BatchResult& result,
-                        const Event* after) const {
+template <class Use>
+void ProgramRunner::with_plan(const Program& program, TimingClass timing, const BatchView& modulus,
+                              std::span<const BatchView> operands, const BatchResult& result,
+                              const Use& use) const {
   std::vector<ItemStatus> statuses(result.count, ItemStatus::not_computed);
   Job job;
   job.op = Operation::mulmod;
@@ -64,9 +65,22 @@ void ProgramRunner::run(const Program& program, TimingClass timing, const BatchV
   job.result = result;
   job.status = statuses.data();
   ChunkPlan plan{device_, shape_for(result.count), job, program, limbs_, {}, 1, {}};
-  plan.after = after;
   for (const BatchView& operand : operands) plan.operands.push_back({&operand, Entry::as_it_is});
-  workspaces_.lend([&](Workspace& workspace) { run_chunk(plan, Items::run(0, result.count), workspace); });
+  use(plan);
+}
+
+void ProgramRunner::run(const Program& program, TimingClass timing, const BatchView& modulus,
+                        std::span<const BatchView> operands, const BatchResult& result) const {
+  with_plan(program, timing, modulus, operands, result, [&](const ChunkPlan& plan) {
+    workspaces_.lend([&](Workspace& workspace) { run_chunk(plan, Items::run(0, result.count), workspace); });
+  });
+}
+
+void ProgramRunner::queue(const Program& program, TimingClass timing, const BatchView& modulus,
+                          std::span<const BatchView> operands, const BatchResult& result,
+                          Workspace& workspace) const {
+  with_plan(program, timing, modulus, operands, result,
+            [&](const ChunkPlan& plan) { queue_chunk(plan, Items::run(0, result.count), workspace); });
 }
 
 }  // namespace manymod::gpu

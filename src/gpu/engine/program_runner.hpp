@@ -26,14 +26,17 @@ class ProgramRunner {
   [[nodiscard]] std::size_t radix_limbs() const { return shapes_.front()->words / 2; }
 
   /// Runs the program for items 0 .. result.count - 1 and waits for it. On input: operands of any width, with
-  /// values below R; those that all items share are on the host, the others and the results either all on the
-  /// device or all on the host. The device begins once the work before `after` is done, if that is not null.
-  /// On output: results `limbs` limbs wide, which must not overlap operands. With TimingClass::secret all
-  /// intermediate copies are zeroed.
+  /// values below R, on the host. On output: results `limbs` limbs wide, which must not overlap operands.
+  /// With TimingClass::secret all intermediate copies are zeroed.
   /// @throws DeviceError
   void run(const Program& program, TimingClass timing, const BatchView& modulus,
-           std::span<const BatchView> operands, const BatchResult& result,
-           const Event* after = nullptr) const;
+           std::span<const BatchView> operands, const BatchResult& result) const;
+
+  /// As run(), but enqueues the program in the workspace's stream and does not wait for it (queue_chunk says
+  /// what follows). Operands that all items share are on the host, the others and the results on the device.
+  /// @throws DeviceError
+  void queue(const Program& program, TimingClass timing, const BatchView& modulus,
+             std::span<const BatchView> operands, const BatchResult& result, Workspace& workspace) const;
 
  private:
   Device& device_;
@@ -42,6 +45,10 @@ class ProgramRunner {
   mutable Workspaces workspaces_;
 
   [[nodiscard]] const Shape& shape_for(std::size_t items) const;
+  // `use`: of the plan of run() or queue().
+  template <class Use>
+  void with_plan(const Program& program, TimingClass timing, const BatchView& modulus,
+                 std::span<const BatchView> operands, const BatchResult& result, const Use& use) const;
 };
 
 }  // namespace manymod::gpu

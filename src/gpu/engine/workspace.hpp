@@ -8,11 +8,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "gpu/buffer.hpp"
 #include "gpu/device.hpp"
 #include "gpu/device_error.hpp"
 #include "gpu/idle_memory.hpp"
+#include "repr/wipe.hpp"
 
 namespace manymod::gpu {
 
@@ -34,23 +37,41 @@ class BufferLayout {
 
 class Workspace {
  public:
-  explicit Workspace(Device& device)
-      : device_(device), stream_(device.make_stream()), done_(device.make_event()) {}
+  explicit Workspace(Device& device) : Workspace(device, device.make_stream()) {}
 
   [[nodiscard]] const Stream& stream() const { return *stream_; }
   [[nodiscard]] const Event& done() const { return *done_; }
 
   // Buffers of at least that many bytes; their contents are undefined. @throws DeviceError out_of_memory
-  std::byte* upload(std::size_t bytes) { return grown(upload_, bytes).template as<std::byte>(); }
+  std::byte* upload(std::size_t bytes) {
+    uploaded_ = bytes;
+    return grown(upload_, bytes).template as<std::byte>();
+  }
   std::byte* download(std::size_t bytes) { return grown(download_, bytes).template as<std::byte>(); }
   std::byte* on_device(std::size_t bytes) { return grown(device_memory_, bytes).template as<std::byte>(); }
+  /// Zeroes what the last upload() gave. On input: the device has read it.
+  void wipe_upload() { wipe_bytes(upload_.data(), uploaded_); }
+
+  /// Number `number` of further workspaces in the same stream, which are kept with this one: for programs
+  /// that are enqueued one after the other, each of which reads its upload later.
+  Workspace& beside(std::size_t number) {
+    while (beside_.size() <= number) {
+      beside_.push_back(std::unique_ptr<Workspace>(new Workspace(device_, stream_)));
+    }
+    return *beside_[number];
+  }
 
  private:
   Device& device_;
-  std::unique_ptr<const Stream> stream_;
+  std::shared_ptr<const Stream> stream_;
   std::unique_ptr<const Event> done_;
   PinnedBuffer upload_, download_;
   DeviceBuffer device_memory_;
+  std::size_t uploaded_ = 0;
+  std::vector<std::unique_ptr<Workspace>> beside_;
+
+  Workspace(Device& device, std::shared_ptr<const Stream> stream)
+      : device_(device), stream_(std::move(stream)), done_(device.make_event()) {}
 
   template <MemoryKind kKind>
   Buffer<kKind>& grown(Buffer<kKind>& buffer, std::size_t bytes) {

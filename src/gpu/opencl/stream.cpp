@@ -44,9 +44,13 @@ void Stream::set_bytes(void* device, unsigned char value, std::size_t bytes) con
                  ranges.first, ranges.last - ranges.first, 0u, nullptr, nullptr);
   }
   write(ranges.last, ranges.end);
+  // A driver may keep commands back until then: secrets are zeroed after the last result is there.
+  device_.call(device_.api().flush, queue_);
 }
 
 void Stream::synchronize() const { device_.call(device_.api().finish, queue_); }
+
+void Stream::drain() const noexcept { device_.release(device_.api().finish, queue_); }
 
 void Event::record(const gpu::Stream& stream) const {
   forget();
@@ -58,12 +62,6 @@ void Event::record(const gpu::Stream& stream) const {
 void Event::wait() const {
   if (handle_ == nullptr) return;
   device_.call(device_.api().wait_for_events, 1u, &handle_);
-}
-
-// Queues run their commands in order, so what follows the marker waits as it does.
-void Event::hold(const gpu::Stream& stream) const {
-  if (handle_ == nullptr) return;
-  device_.call(device_.api().enqueue_marker, queue_of(stream), 1u, &handle_, nullptr);
 }
 
 void Event::forget() const noexcept {

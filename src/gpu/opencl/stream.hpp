@@ -26,6 +26,7 @@ class Stream final : public gpu::Stream {
   void copy_on_device(void* to, const void* from, std::size_t bytes) const override;
   void set_bytes(void* device, unsigned char value, std::size_t bytes) const override;
   void synchronize() const override;
+  void drain() const noexcept override;
 
  private:
   Device& device_;
@@ -42,7 +43,6 @@ class Event final : public gpu::Event {
 
   void record(const gpu::Stream& stream) const override;
   void wait() const override;
-  void hold(const gpu::Stream& stream) const override;
 
  private:
   Device& device_;

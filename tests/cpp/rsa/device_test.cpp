@@ -35,6 +35,11 @@ class RsaOnGpu : public FakeGpuTest {
   }
   unsigned sums_ = 0;
 
+  /// From so many rows of one key on, the powers modulo p and modulo q are two batches. The GPU holds them
+  /// all, so that they are one block.
+  static constexpr std::size_t kTwoBatches = 512;
+  static void hold_two_batches() { fake_cuda::settings().threads_per_multiprocessor = 2 * kTwoBatches; }
+
   // One thread per instance by default: the fake driver runs the threads of a group as fibers, which are
   // slow.
   static mm_rsa_ring_options options(const char* device, unsigned threads = 1,
@@ -66,15 +71,16 @@ class RsaOnGpu : public FakeGpuTest {
   }
 };
 
-// One item, a few that do not fill the GPU, and enough that prepared primes are shared.
+// One item, a few, and enough that prepared primes are shared.
 TEST_F(RsaOnGpu, SignaturesOfOneKey) {
+  hold_two_batches();
   const std::size_t bits[] = {1024};
   for (const mm_rsa_blinding blinding : {MM_RSA_BLINDING_ON, MM_RSA_BLINDING_OFF}) {
     const RingPointer ring = make_ring(bits, with_blinding(options("cuda:0", 2), blinding));
     ASSERT_NE(ring, nullptr);
     EXPECT_EQ(std::string(mm_rsa_ring_variant(ring.get(), 0, 1, 1000)), "row32.cuda.t1");
     sums_ = 0;
-    for (const std::size_t count : {1U, 3U, 100U}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{3}, kTwoBatches}) {
       if (kBriefTests && count > 3 && blinding == MM_RSA_BLINDING_OFF) continue;
       const std::vector<Bytes> messages = messages_of(count);
       const Results ours = run(ring.get(), MM_RSA_SIGN, kSigning, messages);
@@ -171,6 +177,7 @@ TEST_F(RsaOnGpu, Decryption) {
 }
 
 TEST_F(RsaOnGpu, FaultsInEitherHalfNeverLeave) {
+  hold_two_batches();
   const std::size_t bits[] = {1024};
   RingOfKeys ring({1024}, options("cuda:0"));
   const auto expect_mended = [&](std::size_t count, FaultPoint half, std::size_t bit) {
@@ -188,9 +195,44 @@ TEST_F(RsaOnGpu, FaultsInEitherHalfNeverLeave) {
     }
   }
   if (kBriefTests) return;
-  // With prepared primes.
-  expect_mended(70, FaultPoint::half_p, 511);
-  expect_mended(70, FaultPoint::half_q, 0);
+  expect_mended(kTwoBatches, FaultPoint::half_q, 0);
+}
+
+// The GPU and page-locked memory, which the ring keeps for its next call, hold numbers during a call alone.
+TEST_F(RsaOnGpu, NoNumberStays) {
+  const std::size_t bits[] = {1024};
+  const RingPointer ring = make_ring(bits, options("cuda:0"));
+  ASSERT_NE(ring, nullptr);
+  const auto holds = [](Bytes number) {
+    std::ranges::reverse(number);  // limbs are little-endian
+    return fake_cuda::holds(number.data(), number.size());
+  };
+  const mm_rsa_padding raw = padding(MM_RSA_RAW);
+  Bytes message(test_key(1024).k(), 0x5a), result;
+  bool seen = false;
+  fake_cuda::add_kernel("mm_garner_sum", [&, sum = fake_cuda::kernel("mm_garner_sum")](
+                                             const fake_cuda::Launch& launch, void** parameters) {
+    seen = seen || holds(message);
+    sum(launch, parameters);
+  });
+  const Bytes too_large(message.size(), 0xff);
+  const Results results = run(ring.get(), MM_RSA_PRIVATE, raw, std::vector{message, too_large, message});
+  EXPECT_EQ(results.item_status, (std::vector<std::uint8_t>{MM_OK, MM_ITEM_RSA_RANGE, MM_OK}));
+  EXPECT_TRUE(seen);
+  EXPECT_FALSE(holds(message));
+  EXPECT_FALSE(holds(results.outputs.front()));
+  const std::size_t launches = fake_cuda::counts().launches;
+  EXPECT_GT(launches, 8U);
+
+  // Nor does a call whose launches fail, each in its turn, leave them: it is computed in another way.
+  fake_cuda::settings().launch_result = 801;  // CUDA_ERROR_NOT_SUPPORTED
+  for (std::size_t launch = 0; launch < launches; launch += kBriefTests ? 4 : 1) {
+    fake_cuda::settings().failing_launch = fake_cuda::counts().launches + launch;
+    EXPECT_EQ(run(ring.get(), MM_RSA_PRIVATE, raw, std::vector<Bytes>{message}).outputs.front(),
+              results.outputs.front());
+    EXPECT_FALSE(holds(message)) << "launch " << launch;
+    EXPECT_FALSE(holds(results.outputs.front())) << "launch " << launch;
+  }
 }
 
 // Each result is computed again without the GPU, whose powers are skipped in the first check only.

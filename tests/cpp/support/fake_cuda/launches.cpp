@@ -154,11 +154,6 @@ FAKE_CUDA_API Result cuEventRecord(EventHandle event, StreamHandle) {
   return begin_context_call();
 }
 
-FAKE_CUDA_API Result cuStreamWaitEvent(StreamHandle, EventHandle event, unsigned flags) {
-  const std::lock_guard guard(lock());
-  return event->recorded && flags == 0 ? begin_context_call() : misuse(kErrorInvalidValue);
-}
-
 FAKE_CUDA_API Result cuEventSynchronize(EventHandle) {
   const std::lock_guard guard(lock());
   return begin_context_call();
