@@ -4,14 +4,37 @@
 from __future__ import annotations
 
 import argparse
+import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-__all__ = ["add_bench", "positive_count", "run_command"]
+__all__ = ["add_bench", "positive_count", "read_file", "run_command", "standard_input"]
+
+_T = TypeVar("_T")
+
+
+def standard_input() -> TextIO:
+    """Standard input. What is not of its encoding becomes surrogates, so that the line can be named."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")
+    return sys.stdin
+
+
+def read_file(path: Path, read: Callable[[bytes], _T]) -> _T:
+    """What `read` makes of the contents of a file.
+
+    Raises:
+        ValueError: that names the file, if `read` raises one.
+    """
+    try:
+        return read(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{error}: {path}") from None
 
 
 def positive_count(text: str) -> int:

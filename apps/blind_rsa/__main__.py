@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives import serialization
@@ -19,17 +18,10 @@ from numpy.typing import NDArray
 
 from blind_rsa.encoding import VARIANTS
 from blind_rsa.parties import Blinding, Client, SignatureError, Signer
-from command_line import add_bench, positive_count, run_command
+from command_line import add_bench, positive_count, read_file, run_command, standard_input
 from json_fields import read_fields
 from manymod import IntArray, ItemValueError, rsa
 from new_files import write_new_files
-
-
-def _input() -> TextIO:
-    """Standard input. What is not of its encoding becomes surrogates, so that the line can be named."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="surrogateescape")
-    return sys.stdin
 
 
 def _messages(lines: Iterable[str]) -> list[bytes]:
@@ -78,12 +70,12 @@ def _keygen(arguments: argparse.Namespace) -> None:
 
 
 def _client(arguments: argparse.Namespace) -> Client:
-    return Client(rsa.PublicKey.from_pem(arguments.public.read_bytes()), VARIANTS[arguments.variant])
+    return Client(read_file(arguments.public, rsa.PublicKey.from_pem), VARIANTS[arguments.variant])
 
 
 def _blind(arguments: argparse.Namespace) -> None:
     client = _client(arguments)
-    blinded, blinding = client.blind(client.prepare(_messages(_input())))
+    blinded, blinding = client.blind(client.prepare(_messages(standard_input())))
     kept = {
         "prepared": [message.hex() for message in blinding.prepared],
         "inverses": [f"{inverse:x}" for inverse in blinding.inverses],
@@ -93,9 +85,9 @@ def _blind(arguments: argparse.Namespace) -> None:
 
 
 def _sign(arguments: argparse.Namespace) -> None:
-    key = rsa.PrivateKey.from_pem(arguments.private.read_bytes())
+    key = read_file(arguments.private, rsa.PrivateKey.from_pem)
     try:
-        _write(Signer(key).blind_sign(_rows(_input(), key.modulus_bytes)))
+        _write(Signer(key).blind_sign(_rows(standard_input(), key.modulus_bytes)))
     except ItemValueError as error:
         raise SystemExit(f"not below the modulus: {_lines(error.indices)}") from None
 
@@ -114,7 +106,7 @@ def _finalize(arguments: argparse.Namespace) -> None:
     blinding = read_fields(arguments.state.read_bytes(), what, kept)
     bad: list[int] = []
     try:
-        signatures = client.finalize(blinding, _rows(_input(), client.key.modulus_bytes))
+        signatures = client.finalize(blinding, _rows(standard_input(), client.key.modulus_bytes))
     except SignatureError as error:
         bad, signatures = error.indices, error.signatures
     omitted = set(bad)
@@ -127,7 +119,7 @@ def _finalize(arguments: argparse.Namespace) -> None:
 
 def _verify(arguments: argparse.Namespace) -> None:
     client = _client(arguments)
-    pairs = [line.split(" ") for line in _input()]
+    pairs = [line.split(" ") for line in standard_input()]
     if wrong := [number for number, pair in enumerate(pairs, 1) if len(pair) != 2]:
         raise SystemExit(f"line {wrong[0]}: not a message and a signature")
     signatures = _rows((pair[1] for pair in pairs), client.key.modulus_bytes)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from command_line import add_bench, positive_count, run_command
+from command_line import add_bench, positive_count, read_file, run_command
 from json_fields import read_fields
 from log_audit.audit import audit
 from log_audit.entries import SigningKeys, read_entries
@@ -38,17 +38,13 @@ def _generate(arguments: argparse.Namespace) -> None:
 
 def _head(folder: Path) -> tuple[TreeHead, bool]:
     """The tree head, and whether its signature is valid."""
-    path = folder / _HEAD
-    try:
-        head = TreeHead.from_json(path.read_bytes())
-    except ValueError as error:
-        raise ValueError(f"{error}: {path}") from None
-    return head, verify_head(head, ecc.Key.from_pem((folder / _LOG_KEY).read_bytes()))
+    head = read_file(folder / _HEAD, TreeHead.from_json)
+    return head, verify_head(head, read_file(folder / _LOG_KEY, ecc.Key.from_pem))
 
 
 def _verify(arguments: argparse.Namespace) -> None:
     head, signed = _head(arguments.folder)
-    keys = SigningKeys.from_pem((arguments.folder / _KEYS).read_bytes())
+    keys = read_file(arguments.folder / _KEYS, SigningKeys.from_pem)
     with open(arguments.folder / _ENTRIES, "rb") as log:
         result = audit(log, keys, lambda index, reason: print(f"entry {index}: {reason}"), arguments.batch)
     matches = (head.size, head.root) == (result.entries, result.root)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from command_line import add_bench, positive_count, run_command
+from command_line import add_bench, positive_count, run_command, standard_input
 from json_fields import read_fields
 from new_files import write_new_files
 from paillier.keys import PrivateKey
@@ -39,14 +39,14 @@ def _json(**numbers: int) -> bytes:
     return json.dumps({name: f"{number:x}" for name, number in numbers.items()}, indent=1).encode() + b"\n"
 
 
-def _batches(lines: Iterable[str], base: int) -> Iterable[tuple[int, list[int]]]:
-    """Integers of lines in batches, each with the number of its first line, from 0."""
+def _batches(lines: Iterable[str], base: int, name: str = "") -> Iterable[tuple[int, list[int]]]:
+    """Integers of the lines of the file `name` in batches, each with the number of its first line, from 0."""
     first, batch = 0, []
     for number, line in enumerate(lines):
         try:
             batch.append(int(line, base))
         except ValueError:
-            raise SystemExit(f"line {number + 1}: not a number") from None
+            raise SystemExit(f"{name}line {number + 1}: not a number") from None
         if len(batch) == _BATCH:
             yield first, batch
             first, batch = number + 1, []
@@ -56,7 +56,7 @@ def _batches(lines: Iterable[str], base: int) -> Iterable[tuple[int, list[int]]]
 
 def _each_batch(base: int, compute: Callable[[list[int]], Iterable[int]], shown: str) -> None:
     """Read integers from standard input, compute batches of them, write the results."""
-    for first, batch in _batches(sys.stdin, base):
+    for first, batch in _batches(standard_input(), base):
         try:
             results = compute(batch)
         except CiphertextError as error:
@@ -92,8 +92,9 @@ def _total(arguments: argparse.Namespace) -> None:
     key = _read_public(arguments.public)
     weights = None
     if arguments.weights is not None:
-        with open(arguments.weights, encoding="utf-8") as lines:
-            weights = [value for _, batch in _batches(lines, 10) for value in batch]
+        with open(arguments.weights, encoding="utf-8", errors="surrogateescape") as lines:
+            batches = _batches(lines, 10, f"{arguments.weights}: ")
+            weights = [value for _, batch in batches for value in batch]
     total, count = 1, 0
 
     def accumulate(values: list[int]) -> Iterable[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -171,6 +172,12 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
         state.write_bytes(damaged)
         said = run("finalize", public, state, lines=answers)
         assert said == f"exit: blind_rsa: not what blind kept for this key: {state}"
+    for key in (private, public):
+        key.write_bytes(key.read_bytes()[:-30])
+    assert re.fullmatch(rf"exit: blind_rsa: RSA key: truncated PEM.*: {private}", run("sign", private))
+    for name in ("blind", "finalize"):
+        said = run(name, public, tmp_path / "new")
+        assert re.fullmatch(rf"exit: blind_rsa: RSA key: truncated PEM.*: {public}", said)
 
 
 def test_finalize_prints_the_good_signatures_beside_wrong_answers(

@@ -7,6 +7,7 @@ import base64
 import io
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -289,3 +290,9 @@ def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., s
         head.write_bytes(text)
         for arguments in (("verify", folder), ("prove", folder, 17), ("check", folder, proof)):
             assert run(*arguments) == f"exit: log_audit: not a tree head: {head}"
+    run("generate", other := tmp_path / "other", "--entries", 5, "--keys", 2)
+    for name in ("keys.pem", "log.pem"):
+        good = (other / name).read_bytes()
+        (other / name).write_bytes(good[:-30])
+        assert re.fullmatch(rf"exit: log_audit: .+: {other / name}", run("verify", other))
+        (other / name).write_bytes(good)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,26 @@ def test_what_is_no_message_or_key(key: PrivateKey) -> None:
         PrivateKey(key.p, key.p)
     with pytest.raises(ValueError, match="no factor in common"):
         PrivateKey(3 * (2**299 + 1), 2**300 + 3)
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_lines_that_are_no_text_are_named(
+    tmp_path: Path,
+    command: Callable[..., Callable[..., str]],
+    monkeypatch: pytest.MonkeyPatch,
+    errors: str,
+) -> None:
+    """In the C locale, standard input replaces what is no UTF-8 by surrogates; it is strict in others."""
+    private, public, weights = tmp_path / "private", tmp_path / "public", tmp_path / "weights"
+    run = command(main)
+    run("keygen", private, public, "--bits", 1024)
+    for arguments in (("encrypt", public), ("decrypt", private), ("sum", public)):
+        lines = io.BytesIO(b"5\n\xff\n")
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(lines, encoding="utf-8", errors=errors))
+        with pytest.raises(SystemExit, match="^line 2: not a number$"):
+            main(list(map(str, arguments)))
+    weights.write_bytes(b"5\n\xff\n")
+    assert run("sum", public, "--weights", weights) == f"exit: {weights}: line 2: not a number"
 
 
 def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., str]]) -> None:
