@@ -325,20 +325,6 @@ def test_columns_of_short_floats(tmp_path: Path, dtype: Any, limit: int) -> None
     assert [row["result"] for row in rows] == [(limit - 1) ** 2 % 1009, None, 25, 25]
 
 
-@pytest.mark.parametrize(
-    "dtype", [pa.decimal128(9, 2), pa.decimal256(60, 40), pa.decimal128(5, -2), pa.decimal128(38, 37)]
-)
-def test_columns_of_decimals_hold_whole_numbers(tmp_path: Path, dtype: Any) -> None:
-    texts = ["3", "2.5", None, "-4"] if dtype.scale > 0 else ["300", None, "-400", "0"]
-    array = pa.array(texts, pa.string()).cast(pa.decimal128(38, 37) if dtype.scale == 37 else dtype)
-    finished, rows = run_over(tmp_path, {"b": array, "n": pa.array(["1009"] * 4)}, "arrow")
-    assert finished.code == 3
-    expected = {None: ("base_is_null", None), "2.5": ("base_not_an_integer", None)}
-    for text, row in zip(texts, rows, strict=True):
-        wanted = expected.get(text) or ("ok", str(int(text or 0) ** 2 % 1009))
-        assert (row["status"], row["result"]) == wanted
-
-
 def test_encoded_columns_are_read(tmp_path: Path) -> None:
     """Dictionaries, runs, and a column of nothing but nulls."""
     values = pa.array(["3", "3", None, "x"])

@@ -117,34 +117,44 @@ class _Floats(_Integers):
 
 
 class _Decimals(_Constant):
-    """Arrow decimals: two's complement words; those with a fraction are no integers."""
+    """Arrow decimals: two's complement words; those with a fraction are no integers.
+
+    Those of a negative scale are multiples of a power of ten, and may have more digits than Arrow converts.
+    """
 
     def __init__(self, array: Any) -> None:
         if array.type.bit_width < 128:
             array = array.cast(pa.decimal128(38, array.type.scale))
-        if array.type.scale != 0:
+        all_below_one = array.type.scale >= array.type.precision
+        if array.type.scale > 0 and not all_below_one:
             array = self._without_fractions(array)
         self.count = len(array)
-        self.width = array.type.bit_width // 64
-        start = array.offset * self.width * 8
-        flat = np.frombuffer(array.buffers()[1], np.uint64, self.count * self.width, start)
-        self._words = flat.reshape(self.count, self.width)
+        words = array.type.bit_width // 64
+        flat = np.frombuffer(array.buffers()[1], np.uint64, self.count * words, array.offset * words * 8)
+        self._words = flat.reshape(self.count, words)
+        if all_below_one:  # Arrow rounds none of these
+            self.invalid = _where(np.bitwise_or.reduce(self._words, axis=1) != 0)
+        zeros = max(0, -array.type.scale)
+        if zeros > MAX_DECIMAL_DIGITS:  # as texts of so many digits are none
+            self.invalid, zeros = np.ones(self.count, np.bool_), 0
+        self._factor = 10**zeros
+        self.width = words + limbs_for(self._factor.bit_length()) if zeros else words
 
     def _without_fractions(self, array: Any) -> Any:
         """Return decimals of scale 0, and mark those that were not whole."""
-        dtype = array.type
-        if dtype.scale > 0:
-            whole = pc.trunc(array)
-            broken = pc.fill_null(pc.not_equal(whole, array), fill_value=False)
-            self.invalid = _where(broken.to_numpy(zero_copy_only=False))
-            array = whole
-        return array.cast(pa.decimal256(max(1, min(76, dtype.precision - dtype.scale)), 0))
+        whole = pc.trunc(array)
+        broken = pc.fill_null(pc.not_equal(whole, array), fill_value=False)
+        self.invalid = _where(broken.to_numpy(zero_copy_only=False))
+        return whole.cast(pa.decimal256(max(1, array.type.precision - array.type.scale), 0))
 
     def rows(self, start: int, stop: int) -> IntArray:
         words = self._words[start:stop]
         limbs, signs = np.empty_like(words), np.empty(len(words), np.uint8)
         _core.words_to_limbs(words, limbs, signs)
-        return narrow(limbs, signs)
+        read = narrow(limbs, signs)
+        if self._factor == 1:
+            return read
+        return IntArray.from_ints([self._factor * value for value in read.to_ints()])
 
 
 class _FixedBytes(_Constant):

@@ -15,6 +15,8 @@ from manymod.tables.nested import mapped_type
 
 __all__ = ["TWIN_FIELDS", "csv_text", "has_twin_fields", "json_value", "plain_values", "refusal_of_text"]
 
+#: The digits of Arrow's decimals, by their bits. Scales beyond them have no texts.
+_MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}
 TWIN_FIELDS = "two fields of a structure have one name"
 
 
@@ -62,6 +64,8 @@ def refusal_of_text(dtype: Any) -> str | None:
     if has_twin_fields(dtype):
         return TWIN_FIELDS
     for inner in _inner_types(dtype):
+        if pa.types.is_decimal(inner) and abs(inner.scale) > _MOST_DIGITS[inner.bit_width]:
+            return f"Arrow has no texts of decimals of scale {inner.scale}"
         if pa.types.is_timestamp(inner) and inner.tz is not None:
             try:
                 pa.nulls(1, inner).cast(pa.string())
