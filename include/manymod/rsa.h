@@ -114,6 +114,20 @@ typedef enum mm_rsa_key_kind {
   MM_RSA_KEY_PUBLIC = 2   /**< the first public key or certificate */
 } mm_rsa_key_kind;
 
+/** Why no key of an encoding could be read. */
+typedef enum mm_rsa_unread_reason {
+  MM_RSA_UNREAD_NONE = 0,      /**< a key was read: if the call fails with MM_ERR_KEY, the key was refused */
+  MM_RSA_UNREAD_OTHER = 1,     /**< for a reason that mm_last_error() alone tells */
+  MM_RSA_UNREAD_OPENSSH = 2,   /**< what should be the key has OpenSSH's format */
+  MM_RSA_UNREAD_ENCRYPTION = 3 /**< it has an encryption that libcrypto does not provide */
+} mm_rsa_unread_reason;
+
+/** What could not be read of an encoding. */
+typedef struct mm_rsa_unread {
+  mm_rsa_unread_reason reason;
+  mm_bytes part; /**< the block of PEM that the reason is about, or the whole encoding; size 0: none */
+} mm_rsa_unread;
+
 /** Options of mm_rsa_key_decode. Zero-initialise them, then set struct_size. */
 typedef struct mm_rsa_decode_options {
   size_t struct_size;
@@ -121,6 +135,7 @@ typedef struct mm_rsa_decode_options {
   unsigned checks;          /**< MM_RSA_CHECK_* flags */
   size_t max_exponent_bits; /**< as in mm_rsa_numbers */
   size_t kind;              /**< an mm_rsa_key_kind */
+  mm_rsa_unread* unread;    /**< NULL, or receives why no key could be read */
 } mm_rsa_decode_options;
 
 /**

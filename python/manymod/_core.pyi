@@ -66,6 +66,8 @@ MM_RSA_CHECK_PRIMES: int
 MM_RSA_KEY_ANY: int
 MM_RSA_KEY_PRIVATE: int
 MM_RSA_KEY_PUBLIC: int
+MM_RSA_UNREAD_OPENSSH: int
+MM_RSA_UNREAD_ENCRYPTION: int
 MM_RSA_PUBLIC: int
 MM_RSA_PRIVATE: int
 MM_RSA_SIGN: int
@@ -294,7 +296,7 @@ class RsaKey:
     @staticmethod
     def decode(
         encoded: Buffer, password: Buffer | None, checks: int, max_exponent_bits: int, kind: int
-    ) -> RsaKey: ...
+    ) -> RsaKey | tuple[int, str, int, int]: ...
     @property
     def modulus_bits(self) -> int: ...
     @property

@@ -113,7 +113,7 @@ std::string describe_der(ByteSpan der, const KeyFamily& family) {
 }
 
 std::string describe_label(std::string_view label) {
-  if (label == "OPENSSH PRIVATE KEY") return "an OpenSSH key: convert it with ssh-keygen -p -m PEM";
+  if (label == kOpensshLabel) return "an OpenSSH key: convert it with ssh-keygen -p -m PEM";
   if (label.ends_with("CERTIFICATE REQUEST")) return "a certificate request (CSR), not a key or certificate";
   if (label == "X509 CRL") return "a certificate revocation list (CRL)";
   if (label.ends_with("PARAMETERS")) return std::string(label) + " alone";

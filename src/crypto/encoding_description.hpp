@@ -16,10 +16,14 @@ namespace manymod::crypto {
 struct KeyFamily {
   std::span<const char* const> algorithms;         ///< libcrypto's names
   std::span<const std::string_view> ssh_prefixes;  ///< of the algorithms in OpenSSH's public keys
+  std::string_view label;                          ///< of private keys in a PEM block of the family's own
   const char* title;                               ///< "RSA key"
   const char* other;                               ///< "not RSA"
   const char* one;                                 ///< "an RSA key"
 };
+
+/// Label of the PEM block of a private key in OpenSSH's format.
+inline constexpr std::string_view kOpensshLabel = "OPENSSH PRIVATE KEY";
 
 /// "an EC private key, not RSA"
 std::string other_key(const std::string& algorithm, const char* kind, const KeyFamily& family);

@@ -27,10 +27,17 @@ struct Found {
   bool is_certificate = false;
   bool is_encrypted = false;
   std::string problem;
+  Unread reason = Unread::other;
+  mm_bytes part{};             ///< what was read
+  bool has_own_label = false;  ///< whether the label says that it is a private key of the family
 };
 
-Found no_key(std::string problem) { return {nullptr, false, false, false, std::move(problem)}; }
-Found encrypted_key(std::string problem) { return {nullptr, true, false, true, std::move(problem)}; }
+Found no_key(std::string problem, Unread reason = Unread::other) {
+  return {nullptr, false, false, false, std::move(problem), reason};
+}
+Found encrypted_key(std::string problem, Unread reason = Unread::other) {
+  return {nullptr, true, false, true, std::move(problem), reason};
+}
 
 bool is_wanted(const EVP_PKEY* key, const KeyFamily& family) {
   return std::ranges::any_of(family.algorithms,
@@ -52,9 +59,11 @@ bool is_provided(const char* cipher) {
   return cipher != nullptr && Libcrypto<EVP_CIPHER>(EVP_CIPHER_fetch(nullptr, cipher, nullptr)) != nullptr;
 }
 
-std::string not_provided(const std::string& encryption) {
-  return "encrypted with " + encryption +
-         ", which libcrypto does not provide here: encrypt it anew with openssl pkcs8 -topk8 -v2 aes256";
+Found not_provided(const std::string& encryption) {
+  return encrypted_key(
+      "encrypted with " + encryption +
+          ", which libcrypto does not provide here: encrypt it anew with openssl pkcs8 -topk8 -v2 aes256",
+      Unread::encryption);
 }
 
 constexpr const char* kPasswordNeeded = "encrypted: its password is needed";
@@ -88,7 +97,7 @@ Found read_encrypted(const X509_SIG* encrypted, const mm_bytes& password, const 
   const X509_ALGOR* encryption = nullptr;
   X509_SIG_get0(encrypted, &encryption, nullptr);
   if (const std::string cipher = missing_cipher(encryption); !cipher.empty()) {
-    return encrypted_key(not_provided(cipher));
+    return not_provided(cipher);
   }
   if (password.data == nullptr) return encrypted_key(kPasswordNeeded);
   if (password.size > INT_MAX) return encrypted_key(kPasswordWrong);
@@ -110,9 +119,9 @@ int give_password(char* buffer, int room, int, void* user) {
   return static_cast<int>(password.size);
 }
 
-// Decrypt a block with the headers Proc-Type and DEK-Info in place. @return what is wrong; empty if nothing
-// is
-std::string decrypt_block(PemContent& content, const mm_bytes& password) {
+// Decrypt a block with the headers Proc-Type and DEK-Info in place. @return what is wrong; no problem if
+// nothing is
+Found decrypt_block(PemContent& content, const mm_bytes& password) {
   EVP_CIPHER_INFO cipher{};
   if (PEM_get_EVP_CIPHER_INFO(content.headers.data(), &cipher) != 1) {
     const std::size_t info = content.headers.find("DEK-Info: ");
@@ -121,10 +130,12 @@ std::string decrypt_block(PemContent& content, const mm_bytes& password) {
   }
   const char* name = EVP_CIPHER_get0_name(cipher.cipher);
   if (!is_provided(name)) return not_provided(name == nullptr ? "a cipher" : name);
-  if (password.data == nullptr) return kPasswordNeeded;
+  if (password.data == nullptr) return encrypted_key(kPasswordNeeded);
   mm_bytes given = password;
   long size = static_cast<long>(content.der.size());
-  if (PEM_do_header(&cipher, content.der.data(), &size, give_password, &given) != 1) return kPasswordWrong;
+  if (PEM_do_header(&cipher, content.der.data(), &size, give_password, &given) != 1) {
+    return encrypted_key(kPasswordWrong);
+  }
   wipe_bytes(content.der.data() + size, content.der.size() - static_cast<std::size_t>(size));
   content.der.resize(static_cast<std::size_t>(size));
   return {};
@@ -179,12 +190,12 @@ Found read_der(ByteSpan der, const mm_bytes& password, const KeyFamily& family) 
 Found read_block(const PemBlock& block, const mm_bytes& password, const KeyFamily& family) {
   if (!block.complete) return no_key("truncated PEM, it has no END line for " + block.label);
   PemContent content;
-  if (std::string known = describe_label(block.label); !known.empty()) return no_key(std::move(known));
+  if (std::string known = describe_label(block.label); !known.empty()) {
+    return no_key(std::move(known), block.label == kOpensshLabel ? Unread::openssh : Unread::other);
+  }
   if (!read_pem(block, content)) return no_key("PEM whose base64 is damaged: " + block.label);
   if (content.encrypted()) {
-    if (std::string problem = decrypt_block(content, password); !problem.empty()) {
-      return encrypted_key(std::move(problem));
-    }
+    if (Found failure = decrypt_block(content, password); !failure.problem.empty()) return failure;
   }
   Found found = read_der(content.der, password, family);
   if (found.key || !found.problem.empty()) return found;
@@ -220,8 +231,10 @@ std::vector<Found> read_all(const mm_bytes& encoded, const mm_bytes& password, W
     const bool parameters = blocks.size() > 1 && block.label.ends_with("PARAMETERS");
     if (parameters) continue;
     Found& found = all.emplace_back(read_block(block, password, family));
+    found.part = {reinterpret_cast<const std::uint8_t*>(block.whole.data()), block.whole.size()};
     // The label tells only of what cannot be read.
     if (!found.key) found.is_private = found.is_private || block.label.ends_with("PRIVATE KEY");
+    found.has_own_label = block.label == family.label;
     if (found.key && found.is_private != prefers_public(wanted)) break;
   }
   if (!all.empty()) return all;
@@ -230,7 +243,17 @@ std::vector<Found> read_all(const mm_bytes& encoded, const mm_bytes& password, W
     all[0] = no_key("DER with bytes behind its end");
   }
   if (!all[0].key && all[0].problem.empty()) all[0].problem = describe_bytes(text, family);
+  all[0].part = encoded;
   return all;
+}
+
+std::string message_of(std::string problem, const KeyFamily& family) {
+  std::ranges::replace_if(problem, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return std::string(family.title) + ": " + problem;
+}
+
+[[noreturn]] void reject_unread(const Found& found, const KeyFamily& family) {
+  throw UnreadKeyError(message_of(found.problem, family), found.reason, found.part);
 }
 
 // The key that is wanted; `all` is not empty.
@@ -242,34 +265,35 @@ Found& chosen(std::vector<Found>& all, WantedKey wanted, const KeyFamily& family
   Found* private_key = find([](const Found& found) { return found.key && found.is_private; });
   Found* public_key = find([](const Found& found) { return found.key && !found.is_private; });
   const Found* unread = find([](const Found& found) { return !found.key; });
-  const Found* unread_private = find([](const Found& found) { return !found.key && found.is_private; });
+  const Found* unread_private = find([](const Found& found) { return !found.key && found.has_own_label; });
+  if (unread_private == nullptr) {
+    unread_private = find([](const Found& found) { return !found.key && found.is_private; });
+  }
   if (prefers_public(wanted) && public_key != nullptr) return *public_key;
   if (wanted == WantedKey::public_) {
-    if (private_key == nullptr && !unread->is_encrypted) reject_key(unread->problem, family);
-    reject_key("a private key, where a public one is needed", family);
+    if (private_key == nullptr && !unread->is_encrypted) reject_unread(*unread, family);
+    reject_unread(no_key("a private key, where a public one is needed"), family);
   }
   if (private_key != nullptr) return *private_key;
   // The private key that could not be read goes before the certificate beside it.
-  if (unread_private != nullptr) reject_key(unread_private->problem, family);
-  if (public_key == nullptr) reject_key(unread->problem, family);
+  if (unread_private != nullptr) reject_unread(*unread_private, family);
+  if (public_key == nullptr) reject_unread(*unread, family);
   if (wanted == WantedKey::any) return *public_key;
-  reject_key(std::string(public_key->is_certificate ? "a certificate" : "a public key") +
-                 ", where a private key is needed",
-             family);
+  const std::string kind = public_key->is_certificate ? "a certificate" : "a public key";
+  reject_unread(no_key(kind + ", where a private key is needed"), family);
 }
 
 }  // namespace
 
 void reject_key(std::string problem, const KeyFamily& family) {
-  std::ranges::replace_if(problem, [](char c) { return c < ' ' || c > '~'; }, '?');
-  throw StatusError(MM_ERR_KEY, std::string(family.title) + ": " + problem);
+  throw StatusError(MM_ERR_KEY, message_of(std::move(problem), family));
 }
 
 DecodedKey decode_key(const mm_bytes& encoded, const mm_bytes& password, WantedKey wanted,
                       const KeyFamily& family) {
   if (encoded.data == nullptr) throw StatusError(MM_ERR_NULL, "encoded is NULL");
   // libcrypto converts the size to int.
-  if (encoded.size > INT_MAX) reject_key("longer than 2^31 - 1 bytes", family);
+  if (encoded.size > INT_MAX) reject_unread(no_key("longer than 2^31 - 1 bytes"), family);
   const QuietErrors quiet;
   std::vector<Found> all = read_all(encoded, password, wanted, family);
   Found& found = chosen(all, wanted, family);

@@ -88,15 +88,20 @@ std::string take_headers(std::string_view& body) {
 std::vector<PemBlock> pem_blocks(std::string_view text) {
   std::vector<PemBlock> blocks;
   for (std::size_t begin = text.find(kBegin); begin != std::string_view::npos; begin = text.find(kBegin)) {
-    text.remove_prefix(begin + kBegin.size());
+    text.remove_prefix(begin);
+    const std::string_view from_begin = text;
+    text.remove_prefix(kBegin.size());
     const std::size_t dashes = text.substr(0, kLongestLabel).find(kDashes);
     if (dashes == std::string_view::npos) continue;
-    PemBlock block{std::string(text.substr(0, dashes)), {}, false};
+    PemBlock block{std::string(text.substr(0, dashes)), {}, {}, false};
     text.remove_prefix(dashes + kDashes.size());
     const std::string_view body = text.substr(0, text.find(kBegin));
-    const std::size_t end = body.find(std::string(kEnd) + block.label + std::string(kDashes));
+    const std::string end_line = std::string(kEnd) + block.label + std::string(kDashes);
+    const std::size_t end = body.find(end_line);
     block.complete = end != std::string_view::npos;
     block.body = body.substr(0, end);
+    const std::size_t head = kBegin.size() + dashes + kDashes.size();
+    block.whole = from_begin.substr(0, head + block.body.size() + (block.complete ? end_line.size() : 0));
     blocks.push_back(std::move(block));
   }
   return blocks;

@@ -14,9 +14,10 @@ namespace manymod::crypto {
 
 /// A block of a PEM text.
 struct PemBlock {
-  std::string label;      ///< such as PRIVATE KEY
-  std::string_view body;  ///< between the BEGIN and the END line
-  bool complete;          ///< whether there is an END line
+  std::string label;       ///< such as PRIVATE KEY
+  std::string_view whole;  ///< with the BEGIN and the END line
+  std::string_view body;   ///< between them
+  bool complete;           ///< whether there is an END line
 };
 
 /// The blocks of `text`, which must outlive them.

@@ -21,8 +21,8 @@ namespace {
 
 constexpr const char* kAlgorithms[] = {"EC", "SM2", "ED25519", "X25519", "ED448", "X448"};
 constexpr std::string_view kSshPrefixes[] = {"ecdsa-sha2-", "ssh-ed25519"};
-constexpr crypto::KeyFamily kFamily{kAlgorithms, kSshPrefixes, "key on a curve", "not on a curve",
-                                    "a key on a curve"};
+constexpr crypto::KeyFamily kFamily{kAlgorithms,      kSshPrefixes,     "EC PRIVATE KEY",
+                                    "key on a curve", "not on a curve", "a key on a curve"};
 
 using Bytes = std::vector<std::uint8_t>;
 

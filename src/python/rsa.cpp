@@ -98,11 +98,15 @@ class RsaKey {
                    static_cast<mm_hash>(std::get<2>(pss)), std::get<3>(pss)};
     numbers.checks = checks;
     numbers.max_exponent_bits = max_exponent_bits;
-    return made_by([&](mm_rsa_key** key) { return mm_rsa_key_create(&numbers, key); });
+    const auto [key, status] =
+        without_gil([&](mm_rsa_key** created) { return mm_rsa_key_create(&numbers, created); });
+    return made(key, status);
   }
 
-  static RsaKey decode(nb::handle encoded, nb::handle password, unsigned checks,
-                       std::size_t max_exponent_bits, std::size_t kind) {
+  /// A key; or, if none could be read, why: the reason, the message, and the part of the encoding that it is
+  /// about by the indices of its first byte and of the one behind it.
+  static nb::object decode(nb::handle encoded, nb::handle password, unsigned checks,
+                           std::size_t max_exponent_bits, std::size_t kind) {
     const BytesView text(encoded);
     std::optional<BytesView> password_view;
     mm_rsa_decode_options options{};
@@ -111,7 +115,16 @@ class RsaKey {
     options.max_exponent_bits = max_exponent_bits;
     options.kind = kind;
     if (!password.is_none()) options.password = password_view.emplace(password).bytes();
-    return made_by([&](mm_rsa_key** key) { return mm_rsa_key_decode(text.bytes(), &options, key); });
+    mm_rsa_unread unread{};
+    options.unread = &unread;
+    const auto make = [&](mm_rsa_key** key) { return mm_rsa_key_decode(text.bytes(), &options, key); };
+    const auto [key, status] = without_gil(make);
+    if (status != MM_OK && unread.reason != MM_RSA_UNREAD_NONE) {
+      const auto begin = unread.part.size == 0 ? 0 : unread.part.data - text.bytes().data;
+      return nb::make_tuple(static_cast<int>(unread.reason), readable(mm_last_error()), begin,
+                            begin + static_cast<std::ptrdiff_t>(unread.part.size));
+    }
+    return nb::cast(made(key, status));
   }
 
   [[nodiscard]] mm_rsa_key_info info() const {
@@ -149,13 +162,14 @@ class RsaKey {
   explicit RsaKey(mm_rsa_key* key) : key_(key) {}
 
   template <typename Make>
-  static RsaKey made_by(Make&& make) {
+  static std::pair<mm_rsa_key*, mm_status> without_gil(Make&& make) {
+    const ReleasedGil free;
     mm_rsa_key* key = nullptr;
-    mm_status status = MM_OK;
-    {
-      const ReleasedGil free;
-      status = make(&key);
-    }
+    const mm_status status = make(&key);
+    return {key, status};
+  }
+
+  static RsaKey made(mm_rsa_key* key, mm_status status) {
     if (status != MM_OK) throw_call_error(status);
     return RsaKey(key);
   }

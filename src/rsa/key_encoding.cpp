@@ -17,12 +17,36 @@ namespace {
 
 constexpr const char* kAlgorithms[] = {"RSA", "RSA-PSS"};
 constexpr std::string_view kSshPrefixes[] = {"ssh-rsa"};
-constexpr crypto::KeyFamily kFamily{kAlgorithms, kSshPrefixes, "RSA key", "not RSA", "an RSA key"};
+constexpr crypto::KeyFamily kFamily{kAlgorithms, kSshPrefixes, "RSA PRIVATE KEY",
+                                    "RSA key",   "not RSA",    "an RSA key"};
 
 // On input: kind <= MM_RSA_KEY_PUBLIC.
 crypto::WantedKey wanted(std::size_t kind) {
   if (kind == MM_RSA_KEY_PUBLIC) return crypto::WantedKey::public_;
   return kind == MM_RSA_KEY_ANY ? crypto::WantedKey::any : crypto::WantedKey::private_;
+}
+
+mm_rsa_unread_reason reason_of(crypto::Unread reason) {
+  switch (reason) {
+    case crypto::Unread::openssh:
+      return MM_RSA_UNREAD_OPENSSH;
+    case crypto::Unread::encryption:
+      return MM_RSA_UNREAD_ENCRYPTION;
+    case crypto::Unread::other:
+      break;
+  }
+  return MM_RSA_UNREAD_OTHER;
+}
+
+// decode_key, which tells in `unread`, unless it is null, why it finds no key.
+crypto::DecodedKey decoded(const mm_bytes& encoded, const mm_bytes& password, crypto::WantedKey wanted,
+                           mm_rsa_unread* unread) {
+  try {
+    return crypto::decode_key(encoded, password, wanted, kFamily);
+  } catch (const crypto::UnreadKeyError& error) {
+    if (unread != nullptr) *unread = {reason_of(error.reason()), error.part()};
+    throw;
+  }
 }
 
 KeyNumbers numbers_of(const EVP_PKEY* key) {
@@ -71,12 +95,12 @@ mm_rsa_pss_limits pss_of(const EVP_PKEY* key) {
 }  // namespace
 
 std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_rsa_decode_options& options) {
+  if (options.unread != nullptr) *options.unread = {MM_RSA_UNREAD_NONE, {}};
   if (options.kind > MM_RSA_KEY_PUBLIC) {
     throw StatusError(MM_ERR_ARGUMENT,
                       "kind is " + std::to_string(options.kind) + ", which is not an mm_rsa_key_kind");
   }
-  const crypto::DecodedKey found =
-      crypto::decode_key(encoded, options.password, wanted(options.kind), kFamily);
+  const crypto::DecodedKey found = decoded(encoded, options.password, wanted(options.kind), options.unread);
   KeyNumbers numbers = numbers_of(found.key.get());
   return std::make_shared<const Key>(std::move(numbers), KeyRules{options.checks, options.max_exponent_bits},
                                      pss_of(found.key.get()));

@@ -59,6 +59,8 @@ void run(Choices& choices) {
     options.password = {reinterpret_cast<const std::uint8_t*>(kPassword.data()), kPassword.size()};
   }
   const Bytes encoded = choices.all_the_rest();
+  mm_rsa_unread unread{};
+  options.unread = &unread;
   mm_rsa_key* created = nullptr;
   const mm_status status = mm_rsa_key_decode({encoded.data(), encoded.size()}, &options, &created);
   const Key key(created);
@@ -66,6 +68,10 @@ void run(Choices& choices) {
   const mm_status refusal = encoded.data() == nullptr ? MM_ERR_NULL : MM_ERR_KEY;
   const std::string said = std::string(mm_status_name(status)) + ": " + mm_last_error();
   require(status == MM_OK || status == refusal, "mm_rsa_key_decode returned " + said);
+  require(created == nullptr || unread.reason == MM_RSA_UNREAD_NONE, "a key that could not be read");
+  const std::uint8_t* const part = unread.part.size == 0 ? encoded.data() : unread.part.data;
+  require(part >= encoded.data() && part + unread.part.size <= encoded.data() + encoded.size(),
+          "what could not be read is no part of the encoding");
   if (created != nullptr) check_key(created, options.checks != 0);
   const Crypto<EVP_PKEY> parsed = parsed_der(encoded);
   if (parsed && is_sound(parsed.get())) {

@@ -109,6 +109,18 @@ def test_the_first_private_key_is_taken_even_if_its_numbers_are_refused() -> Non
     assert rsa.PrivateKey.from_pem(text + refused, max_exponent_bits=2).n == n_of(good)
 
 
+def test_an_encrypted_rsa_key_behind_a_key_of_another_kind_is_what_the_error_is_about() -> None:
+    ed = ed25519.Ed25519PrivateKey.generate()
+    locked = text_of(None, serialization.PrivateFormat.TraditionalOpenSSL, SECRET)
+    nobody_has = locked.replace(b"DEK-Info: ", b"DEK-Info: NO-")
+    for before in (text_of(ed), text_of(ed, PKCS8, SECRET), text_of(ed, OPENSSH), text_of(ed, OPENSSH) * 2):
+        for password in (None, "secret", "wrong"):
+            with pytest.raises(rsa.InvalidKeyError, match="encrypted with NO-AES-256-CBC, which libcrypto"):
+                rsa.PrivateKey.from_pem(before + nobody_has, password)
+        with pytest.raises(rsa.InvalidKeyError, match="encrypted: its password is needed"):
+            rsa.PrivateKey.from_pem(before + locked)
+
+
 def test_the_first_public_key_is_taken() -> None:
     """Private keys of OpenSSH's format are no public ones, as others are not."""
     key, other = peer_key(1024), peer_key(1024, 1)

@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from manymod import _core
 from manymod._key_files import contents_of, is_pem
@@ -26,15 +26,9 @@ _OPENSSH = re.compile(rb"-----BEGIN OPENSSH PRIVATE KEY-----[^-]*-----END OPENSS
 _OPENSSH_PUBLIC = re.compile(rb"(\xef\xbb\xbf)?\s*(\\[nr]\s*)*ssh-rsa(-cert-v01@openssh\.com)?\s")
 #: Line breaks as two characters, as environment variables have them.
 _ESCAPED = re.compile(rb"\\[nr]")
-#: Part of the message about an encryption that only OpenSSL's provider of old algorithms has.
-_NOT_PROVIDED = "libcrypto does not provide"
 #: Beginnings of the cryptography package's messages about what a wrong password decrypts.
 _WRONG_PASSWORD = ("Incorrect password", "Could not deserialize")
-#: Part of the message about a block of OpenSSH's format, which libcrypto does not read.
-_IS_OPENSSH = "an OpenSSH key"
 _CONVERT = "convert it with ssh-keygen -p -m PEM, or install cryptography (pip install cryptography)"
-#: A private key without an end, and part of the message about it.
-_UNREAD, _IS_UNREAD = b"-----BEGIN OPENSSH PRIVATE KEY-----\n", "no END line for OPENSSH PRIVATE KEY"
 
 
 def decoded(
@@ -71,9 +65,20 @@ def decoded(
     if pem:
         return reader.of_blocks(encoded, kind)
     key = reader.of_libcrypto(encoded, kind)
+    if isinstance(key, _Unread):
+        raise InvalidKeyError(key.message)
     if form == "pem":
         raise InvalidKeyError("RSA key: DER, not PEM: use from_der")
     return key
+
+
+class _Unread(NamedTuple):
+    """Why no key could be read, as opposed to a key that was read and is refused."""
+
+    reason: int  #: an mm_rsa_unread_reason
+    message: str
+    begin: int  #: of the part of the encoding that the reason is about
+    end: int
 
 
 @dataclass(frozen=True)
@@ -84,15 +89,23 @@ class _Reader:
     exponent_bits: int
     checks: int
 
-    def of_libcrypto(self, encoded: memoryview, kind: int) -> _core.RsaKey:
-        """The key that libcrypto reads, or the cryptography package if libcrypto lacks the encryption."""
+    def of_libcrypto(self, encoded: memoryview, kind: int) -> _core.RsaKey | _Unread:
+        """The key that libcrypto reads, or the cryptography package if libcrypto lacks the encryption.
+
+        Raises:
+            InvalidKeyError: if a key was read, and is refused.
+        """
+        key = _core.RsaKey.decode(encoded, self.password, self.checks, self.exponent_bits, kind)
+        if isinstance(key, _core.RsaKey):
+            return key
+        unread = _Unread(*key)
+        if unread.reason != _core.MM_RSA_UNREAD_ENCRYPTION:
+            return unread
         try:
-            return _core.RsaKey.decode(encoded, self.password, self.checks, self.exponent_bits, kind)
+            old = _old_encryption(bytes(encoded.cast("B")[unread.begin : unread.end]), self.password)
         except InvalidKeyError as error:
-            old = _old_encryption(bytes(encoded), self.password) if _NOT_PROVIDED in str(error) else None
-            if old is None:
-                raise
-        return self.of_cryptography(_rsa(old))
+            return unread._replace(message=str(error))
+        return unread if old is None else self.of_cryptography(old)
 
     def of_blocks(self, encoded: memoryview, kind: int) -> _core.RsaKey:
         """The key of a text of PEM, some of whose blocks may have OpenSSH's format."""
@@ -108,36 +121,19 @@ class _Reader:
                     continue
                 earlier = self._private_key_of(encoded.cast("B")[: block.start()])
                 return earlier or self.of_cryptography(key)
-        try:
-            return self.of_libcrypto(encoded, kind)
-        except InvalidKeyError as error:
-            if unread is not None and _IS_OPENSSH in str(error):
-                raise unread from None
-            raise
+        found = self.of_libcrypto(encoded, kind)
+        if not isinstance(found, _Unread):
+            return found
+        if unread is not None and found.reason == _core.MM_RSA_UNREAD_OPENSSH:
+            raise unread
+        raise InvalidKeyError(found.message)
 
     def _private_key_of(self, text: memoryview) -> _core.RsaKey | None:
         """The first private key of a text that libcrypto's reader can read; None if there is none."""
         if not is_pem(text):
             return None
-        try:
-            return self.of_libcrypto(text, _core.MM_RSA_KEY_PRIVATE)
-        except InvalidKeyError:
-            if self._holds_private_key(text):  # whose numbers are refused
-                raise
-        return None
-
-    def _holds_private_key(self, text: memoryview) -> bool:
-        """Whether a text that was refused has a private RSA key that can be read."""
-        # If not, the message is about the first block that should be one.
-        marked = bytearray(_UNREAD)
-        marked += text
-        try:
-            _core.RsaKey.decode(marked, self.password, 0, _core.MM_RSA_MAX_BITS, _core.MM_RSA_KEY_PRIVATE)
-        except InvalidKeyError as error:
-            return _IS_UNREAD not in str(error)
-        finally:
-            marked[:] = bytes(len(marked))
-        return True
+        found = self.of_libcrypto(text, _core.MM_RSA_KEY_PRIVATE)
+        return None if isinstance(found, _Unread) else found
 
     def of_cryptography(self, key: Any) -> _core.RsaKey:
         """An RSA key of the cryptography package."""
@@ -177,10 +173,10 @@ def _with_needless_password(load: Any, text: bytes, password: memoryview | None)
 
 
 def _old_encryption(encoded: bytes, password: memoryview | None) -> Any:
-    """The key by the cryptography package, if that has the encryption that libcrypto does not provide.
+    """The RSA key by the cryptography package, if that has the encryption that libcrypto does not provide.
 
     Raises:
-        InvalidKeyError: if it has the encryption, and the password is missing or wrong.
+        InvalidKeyError: if it has the encryption, and the password is missing or wrong or the key is not RSA.
     """
     try:
         from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 (optional)
@@ -192,7 +188,7 @@ def _old_encryption(encoded: bytes, password: memoryview | None) -> Any:
     try:
         # That package looks at the encryption only if there is a password, which must not be empty.
         key = load(encoded, secret or b"?")
-    except (TypeError, UnsupportedAlgorithm):  # TypeError: it took another block, which is not encrypted
+    except (TypeError, UnsupportedAlgorithm):  # TypeError: to that package it is not encrypted
         return None
     except ValueError as error:
         if not str(error).startswith(_WRONG_PASSWORD):  # but for instance "Unknown key encryption algorithm"
@@ -202,7 +198,7 @@ def _old_encryption(encoded: bytes, password: memoryview | None) -> Any:
         raise InvalidKeyError("RSA key: encrypted: its password is needed")
     if key is None or not secret:
         raise InvalidKeyError("RSA key: encrypted: its password is wrong")
-    return key
+    return _rsa(key)
 
 
 def _rsa(key: Any) -> Any:

@@ -174,6 +174,9 @@ TEST(EccKeys, SayWhatIsWrong) {
   EXPECT_TRUE(mentions(problem_of(pkcs8(rsa.get())), "an RSA private key, not on a curve"));
   const Pkey other = generate("EC", "P-224");
   EXPECT_TRUE(mentions(problem_of(pkcs8(other.get())), "secp224r1"));
+  // The label of the second one says that it is on a curve.
+  EXPECT_TRUE(mentions(problem_of(pkcs8(rsa.get()) + without_line_breaks(sec1(key.get())).substr(0, 90)),
+                       "no END line for EC PRIVATE KEY"));
   EXPECT_TRUE(mentions(problem_of(""), "empty input"));
   EXPECT_TRUE(mentions(problem_of("hello"), "neither PEM nor DER of a key on a curve"));
   EXPECT_TRUE(mentions(problem_of("ssh-rsa AAAAB3NzaC1yc2E= x"), "not on a curve"));

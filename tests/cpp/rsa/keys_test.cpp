@@ -397,6 +397,33 @@ TEST(RsaKeys, TellWhyTheyCannotBeRead) {
   tells("no key", nullptr, "neither PEM nor DER");
 }
 
+TEST(RsaKeys, TellRefusedKeysFromThoseThatCannotBeRead) {
+  const std::string long_exponent =
+      encoded(test_key(1536), {"PEM", "type-specific", EVP_PKEY_KEYPAIR, nullptr});
+  const std::string openssh =
+      "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaA==\n-----END OPENSSH PRIVATE KEY-----";
+  const std::string old =
+      "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: NO-CBC,0011223344556677\n\n"
+      "AAAA\n-----END RSA PRIVATE KEY-----";
+  const auto tells = [](const std::string& text, mm_rsa_unread_reason reason, const std::string& part) {
+    mm_rsa_unread unread{MM_RSA_UNREAD_OTHER, {}};
+    mm_rsa_decode_options options{};
+    options.struct_size = sizeof options;
+    options.unread = &unread;
+    mm_rsa_key* key = nullptr;
+    EXPECT_EQ(
+        mm_rsa_key_decode({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, &options, &key),
+        MM_ERR_KEY);
+    EXPECT_EQ(unread.reason, reason) << mm_last_error();
+    EXPECT_EQ(std::string(unread.part.data, unread.part.data + unread.part.size), part);
+  };
+  tells(long_exponent, MM_RSA_UNREAD_NONE, "");
+  tells(openssh + "\n" + long_exponent, MM_RSA_UNREAD_NONE, "");
+  tells("no key", MM_RSA_UNREAD_OTHER, "no key");
+  tells("\n" + openssh + "\n", MM_RSA_UNREAD_OPENSSH, openssh);
+  tells(openssh + "\n" + old + "\n", MM_RSA_UNREAD_ENCRYPTION, old);
+}
+
 TEST(RsaKeys, AreNotReadWithoutTheirPasswordOrFromAnythingElse) {
   const TestKey& key = test_key(1024);
   const std::string locked = encoded(key, {"PEM", "EncryptedPrivateKeyInfo", EVP_PKEY_KEYPAIR, "right"});
