@@ -221,7 +221,8 @@ typedef struct mm_fixed_base_options {
   size_t struct_size;
   mm_timing timing;     /**< of the calls on the object */
   size_t exponent_bits; /**< 1..2^20: length of the exponents that the comb covers. Longer exponents are
-                           slower in MM_TIMING_PUBLIC and rejected in MM_TIMING_SECRET */
+                           slower in MM_TIMING_PUBLIC, and in MM_TIMING_SECRET, if they do not fit
+                           exponent_bits rounded up to whole limbs, get MM_ITEM_EXPONENT_TOO_WIDE */
   const char* device;   /**< as in mm_plan_options */
   const char* variant;  /**< as in mm_plan_options */
   unsigned threads;     /**< CPU threads of one mm_fixed_base_powmod, at most 1024; 0: mm_get_threads() */
@@ -243,8 +244,9 @@ MM_API mm_status mm_fixed_base_create(const mm_fixed_base_options* options, cons
                                       const mm_view* modulus, mm_fixed_base** fixed_base);
 
 /**
- * result_i = g^(y_i) mod n for 0 <= i < call->count. In MM_TIMING_SECRET the width of y must not exceed
- * exponent_bits rounded up to whole limbs. Several threads may call this on one object.
+ * result_i = g^(y_i) mod n for 0 <= i < call->count. In MM_TIMING_SECRET on arrays in a device's memory the
+ * width of y must not exceed exponent_bits rounded up to whole limbs. Several threads may call this on one
+ * object.
  * @param fixed_base the object
  * @param call       exponents in `y`, and where results go; `x` and `modulus` are ignored
  * @return as mm_plan_run

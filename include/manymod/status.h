@@ -51,6 +51,8 @@ typedef enum mm_status {
   MM_ITEM_ECC_NO_KEY = 21,      /**< no public key has this signature, or s is high where it must be low */
   /* Statuses of a request to a service (service.h). */
   MM_ITEM_EXPIRED = 22, /**< its time had passed before it began */
+  /* Statuses of an item of mm_fixed_base_powmod. */
+  MM_ITEM_EXPONENT_TOO_WIDE = 23, /**< a secret exponent is wider than the comb serves */
   /* Statuses of a call. */
   MM_ERR_ITEMS = 64,     /**< an item has a status other than MM_OK, _SIGNATURE_LENGTH and _ECC_SIGNATURE */
   MM_ERR_NULL = 65,      /**< a required pointer is NULL */

@@ -80,6 +80,8 @@ class Status(IntEnum):
     ECC_NO_KEY = _core.MM_ITEM_ECC_NO_KEY
     #: services: its time had passed before it began
     EXPIRED = _core.MM_ITEM_EXPIRED
+    #: a secret exponent is wider than the `FixedBase` was made for
+    EXPONENT_TOO_WIDE = _core.MM_ITEM_EXPONENT_TOO_WIDE
 
 
 class ManymodError(Exception):
@@ -178,6 +180,7 @@ _MESSAGES = {
     Status.ECC_FAULT: "computed wrongly: the hardware is defective",
     Status.ECC_NO_KEY: "no public key has this signature, or s is high where it must be low",
     Status.EXPIRED: "its time had passed before it began",
+    Status.EXPONENT_TOO_WIDE: "the exponent is wider than exponent_bits allows in constant time",
 }
 _FAULTS = frozenset({Status.RSA_FAULT, Status.ECC_FAULT})
 _MAX_NAMED = 8

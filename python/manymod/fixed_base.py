@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._answers import answer_for
+from manymod._device import DeviceRows
 from manymod._forked import ProcessOwn
 from manymod._limbs import Signs, limbs_for
 from manymod._operand_kinds import Batch, Operand, Scalar
@@ -52,7 +53,8 @@ class FixedBase:
         exponent_bits: exponents up to this length use the comb; by default the length of `n`. Longer ones
             still work unless `secret`, but slower. At most 1,048,576.
         secret: constant-time in the exponents: the time depends on `exponent_bits`, rounded up
-            to whole limbs of 64 bits, and exponents wider than that are refused.
+            to whole limbs of 64 bits. Items with wider exponents are not computed: they get
+            `Status.EXPONENT_TOO_WIDE`.
         device: as in `powmod`.
         variant: as in `powmod`.
         threads: as in `powmod`.
@@ -166,12 +168,12 @@ class FixedBase:
         if not self._secret:
             return None
         width = limbs_for(self._exponent_bits)
-        if exps.width > width:
+        if isinstance(exps, DeviceRows) and exps.width > width:
             raise ValueError(
-                f"exponents of {exps.bits} bits are wider than exponent_bits={self._exponent_bits} "
-                "allows in constant time"
+                f"exponents of {exps.width} limbs in the memory of a GPU are wider than "
+                f"exponent_bits={self._exponent_bits} allows in constant time"
             )
-        return width
+        return max(width, exps.width)
 
     @overload
     def powmod(self, exps: int, *, errors: Raising = ..., **options: Unpack[CallOptions]) -> int: ...
@@ -214,8 +216,9 @@ class FixedBase:
             progress: as in `powmod`.
 
         Raises:
-            ItemValueError: (a ValueError) if an exponent is negative and `g` is not invertible.
-            ValueError: if an exponent is wider than a secret one may be.
+            ItemValueError: (a ValueError) if an exponent is negative and `g` is not invertible, or is wider
+                than a secret one may be.
+            ValueError: if an array of exponents in the memory of a GPU is wider than secret ones may be.
 
         Timing class: as given at construction.
         """

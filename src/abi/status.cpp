@@ -17,7 +17,7 @@ struct StatusText {
   const char* message;
 };
 
-constexpr std::array<StatusText, 41> kStatusTexts{{
+constexpr std::array<StatusText, 42> kStatusTexts{{
     {MM_OK, "MM_OK", "success"},
     {MM_ITEM_ZERO_MODULUS, "MM_ITEM_ZERO_MODULUS", "the modulus is 0"},
     {MM_ITEM_NOT_INVERTIBLE, "MM_ITEM_NOT_INVERTIBLE", "the base is not invertible for this modulus"},
@@ -48,6 +48,8 @@ constexpr std::array<StatusText, 41> kStatusTexts{{
     {MM_ITEM_ECC_NO_KEY, "MM_ITEM_ECC_NO_KEY",
      "no public key has this signature, or s is high where it must be low"},
     {MM_ITEM_EXPIRED, "MM_ITEM_EXPIRED", "the request's time had passed before it began"},
+    {MM_ITEM_EXPONENT_TOO_WIDE, "MM_ITEM_EXPONENT_TOO_WIDE",
+     "the exponent is wider than a constant-time fixed base serves"},
     {MM_ERR_ITEMS, "MM_ERR_ITEMS", "some items have no result; see their statuses"},
     {MM_ERR_NULL, "MM_ERR_NULL", "a required pointer is NULL"},
     {MM_ERR_ARGUMENT, "MM_ERR_ARGUMENT", "a size, count, enum value or struct_size is wrong"},

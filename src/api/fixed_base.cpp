@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "api/checks.hpp"
 #include "core/status_error.hpp"
@@ -37,6 +38,16 @@ ModulusClass checked_class(std::span<const Limb> modulus, TimingClass timing) {
   throw StatusError(
       MM_ERR_ARGUMENT,
       std::string("modulus: ") + mm_status_message(static_cast<mm_status>(initial_status(modulus_class))));
+}
+
+// The items whose exponent has more than `limbs` limbs. Timing: their statuses tell as much; all else is
+// constant-time in the exponents.
+std::vector<std::size_t> wide_exponents(const Job& job, std::size_t limbs) {
+  std::vector<std::size_t> wide;
+  for (std::size_t i = 0; i < job.result.count; ++i) {
+    if (limbs::is_zero(job.y.magnitude(i).subspan(limbs)) == 0) wide.push_back(i);
+  }
+  return wide;
 }
 
 // Call prepare(token), where the token lets the caller's progress callback stop the preparation.
@@ -88,14 +99,21 @@ mm_status FixedBase::powmod(const mm_call& call) const {
   if (call.count == 0) return MM_OK;
   const BatchView modulus = modulus_view();
   Job job = checked_job(call, Operation::fixed_base_powmod, timing_, &modulus);
-  if (timing_ == TimingClass::secret && job.y.width > limbs_for_bits(exponent_bits_)) {
+  const auto statuses = own_statuses(job);
+  const std::size_t limbs = limbs_for_bits(exponent_bits_);
+  const bool too_wide = timing_ == TimingClass::secret && job.y.width > limbs;
+  if (uses_device_memory(job)) {
+    if (!too_wide) return run_resident(call, job);
     throw StatusError(MM_ERR_ARGUMENT, "y.width is " + std::to_string(job.y.width) +
                                            " limbs, but the constant-time comb serves " +
                                            std::to_string(exponent_bits_) + "-bit exponents");
   }
-  const auto statuses = own_statuses(job);
-  if (uses_device_memory(job)) return run_resident(call, job);
-  return compute(engines_, bases_, job, {call.progress, call.progress_user}, {});
+  std::vector<std::size_t> refused;
+  if (too_wide) {
+    refused = wide_exponents(job, limbs);
+    job.y.width = limbs;
+  }
+  return compute(engines_, bases_, job, refused, {call.progress, call.progress_user}, {});
 }
 
 mm_status FixedBase::run_resident(const mm_call& call, Job& job) const {
@@ -109,13 +127,15 @@ mm_status FixedBase::run_resident(const mm_call& call, Job& job) const {
   const gpu::ResidentArrays& arrays = resident.engines.arrays();
   ResidentCall arrays_of_call(call, arrays, job);
   arrays_of_call.prepare(kMaxModulusBits, job);
-  return compute(resident.engines.engines(), resident.bases, job, {call.progress, call.progress_user},
+  return compute(resident.engines.engines(), resident.bases, job, {}, {call.progress, call.progress_user},
                  [&](Items items) { arrays.zero(job.result, items); });
 }
 
 mm_status FixedBase::compute(const EngineSet& engines, const std::optional<PreparedBases>& bases,
-                             const Job& job, const Progress& progress, const ZeroItems& zero) const {
-  const BucketedBatch batch = bucket_shared(job, modulus_class_, modulus_.size(), threads_);
+                             const Job& job, std::span<const std::size_t> refused, const Progress& progress,
+                             const ZeroItems& zero) const {
+  BucketedBatch batch = bucket_shared(job, modulus_class_, modulus_.size(), threads_);
+  take_out(job, refused, ItemStatus::exponent_too_wide, batch);
   return run_batch({engines, nullptr, bases ? &*bases : nullptr}, job, batch, threads_, progress, zero);
 }
 

@@ -41,7 +41,8 @@ class FixedBase {
   [[nodiscard]] BatchView base_view() const;
   [[nodiscard]] mm_status run_resident(const mm_call& call, Job& job) const;
   [[nodiscard]] mm_status compute(const EngineSet& engines, const std::optional<PreparedBases>& bases,
-                                  const Job& job, const Progress& progress, const ZeroItems& zero) const;
+                                  const Job& job, std::span<const std::size_t> refused,
+                                  const Progress& progress, const ZeroItems& zero) const;
 
   struct Resident {
     Resident(const SelectionOptions& options, gpu::Device& device, TimingClass timing)

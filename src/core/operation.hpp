@@ -52,6 +52,7 @@ enum class ItemStatus : std::uint8_t {
   even_modulus = MM_ITEM_EVEN_MODULUS,
   modulus_too_wide = MM_ITEM_MODULUS_TOO_WIDE,
   not_computed = MM_ITEM_NOT_COMPUTED,
+  exponent_too_wide = MM_ITEM_EXPONENT_TOO_WIDE,
 };
 
 constexpr bool has_exponent(Operation op) { return contains(kPowerOperations, op); }

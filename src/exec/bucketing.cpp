@@ -301,4 +301,15 @@ BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::siz
   return batch;
 }
 
+void take_out(const Job& job, std::span<const std::size_t> items, ItemStatus status, BucketedBatch& batch) {
+  for (const std::size_t item : items) job.status[item] = status;
+  if (items.empty() || batch.buckets.empty()) return;
+  Bucket& bucket = batch.buckets.front();
+  const std::span<std::size_t> list = listed(batch, bucket);
+  const auto taken = [items](std::size_t item) { return std::ranges::binary_search(items, item); };
+  bucket.items = std::span<const std::size_t>(list.begin(), std::remove_if(list.begin(), list.end(), taken));
+  batch.finished += items.size();
+  if (bucket.items.size() == 0) batch.buckets.clear();
+}
+
 }  // namespace manymod

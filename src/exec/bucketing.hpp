@@ -57,4 +57,8 @@ BucketedBatch bucket_each(const Job& job, std::size_t modulus_bits, unsigned thr
 BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::size_t modulus_limbs,
                             unsigned threads = 1);
 
+/// Give `items` of a batch by bucket_shared, in ascending order, this status, and take them out of its
+/// bucket.
+void take_out(const Job& job, std::span<const std::size_t> items, ItemStatus status, BucketedBatch& batch);
+
 }  // namespace manymod

@@ -29,6 +29,7 @@ struct Settings {
   bool secret = false;
   std::size_t modulus_bits = MM_MAX_MODULUS_BITS;
   const Operand* fixed_base = nullptr;
+  std::size_t exponent_limbs = SIZE_MAX;  // items with wider exponents of a fixed base are not computed
 };
 
 // The options that plans and fixed bases share. `outcome` is what they must lead to; with a forced variant
@@ -192,6 +193,10 @@ bool check_item(const BuiltCall& built, std::size_t i, const Settings& settings,
   BN_set_negative(n.get(), 0);
   mm_status expected = initial_status(modulus, settings);
   Number value = number_of_word(0);
+  if (expected == MM_OK && settings.exponent_limbs != SIZE_MAX &&
+      static_cast<std::size_t>(BN_num_bits(built.y().value(i).get())) > 64 * settings.exponent_limbs) {
+    expected = MM_ITEM_EXPONENT_TOO_WIDE;
+  }
   if (expected == MM_OK) {
     value = expected_residue(built, i, n, settings);
     if (!value) {
@@ -268,7 +273,8 @@ Operand single(Choices& choices, std::size_t widest) {
 
 // What mm_fixed_base_create must return for its numbers.
 mm_status fixed_base_outcome(const Number& modulus, bool secret, std::size_t exponent_bits) {
-  const Settings settings{secret, MM_MAX_MODULUS_BITS, nullptr};
+  Settings settings;
+  settings.secret = secret;
   if (initial_status(modulus, settings) != MM_OK) return MM_ERR_ARGUMENT;
   return exponent_bits >= 1 ? MM_OK : MM_ERR_ARGUMENT;
 }
@@ -303,12 +309,11 @@ void run_fixed_base(Choices& choices) {
     require(status != MM_OK, "a fixed base of a bad modulus or exponent size");
   }
   if (!fixed_base) return;
+  if (settings.secret) settings.exponent_limbs = (options.exponent_bits + 63) / 64;
   BuiltCall built(choices, MM_OP_FIXED_BASE_POWMOD, true, &modulus);
   mm_status error = built.error();
-  const std::size_t limbs = (options.exponent_bits + 63) / 64;
   // Devices are looked for after the arguments were checked.
-  if ((error == MM_OK || error == MM_ERR_UNKNOWN_DEVICE) && settings.secret && built.count() > 0 &&
-      built.y().width() > limbs) {
+  if (error == MM_ERR_UNKNOWN_DEVICE && built.count() > 0 && built.y().width() > settings.exponent_limbs) {
     error = MM_ERR_ARGUMENT;
   }
   check_outcome(built, mm_fixed_base_powmod(fixed_base.get(), &built.call()), settings, error);

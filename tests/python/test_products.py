@@ -7,11 +7,12 @@ import random
 
 import gmpy2
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.python.integers import ints_of_bytes, ints_of_limbs, limbs_of, mixed
 
 import manymod
-from manymod import IntArray, Status
+from manymod import IntArray, ItemValueError, Status
 
 
 @pytest.mark.parametrize("terms", [0, 1, 2, 7, 40, 300, 1001])
@@ -130,14 +131,30 @@ def test_fixed_base(secret: bool) -> None:
     assert fixed.variant in repr(fixed)
     assert str(n) not in repr(fixed)
     if secret:
-        with pytest.raises(ValueError, match="exponent_bits"):
-            fixed.powmod([1 << 600])
-        with pytest.raises(ValueError, match="exponents of 640 bits"):  # what is public: the width
+        with pytest.raises(ValueError, match=r"exponent_bits .*: item 1$"):
+            fixed.powmod([5, 1 << 600])
+        with pytest.raises(ValueError, match=r"exponent_bits .*: items 0, 1$"):
             fixed.powmod(np.ones((2, 10), np.uint64))
-        with pytest.raises(ValueError, match="exponents of 640 bits"):
-            fixed.powmod(np.zeros((2, 10), np.uint64))
+        assert ints_of_limbs(fixed.powmod(IntArray.from_ints([5], bits=640).limbs)) == [pow(g, 5, n)]
     else:
         assert fixed.powmod([1 << 600, -3]) == [pow(g, 1 << 600, n), pow(g, -3, n)]
+
+
+def test_secret_exponents_that_are_too_wide() -> None:
+    fixed = manymod.FixedBase(3, 1009, exponent_bits=64, secret=True)
+    exps = [5, 2**64 - 1, -(2**64), 2**200, -7]
+    good = [pow(3, e, 1009) if abs(e) < 2**64 else 0 for e in exps]
+    wide = Status.EXPONENT_TOO_WIDE
+    for batch in (exps, IntArray.from_ints(exps), np.array(exps, object), pa.array(map(str, exps))):
+        with pytest.raises(ItemValueError, match=r"wider than exponent_bits .*: items 2, 3$") as caught:
+            fixed.powmod(batch)
+        assert caught.value.indices == [2, 3]
+        result, statuses = fixed.powmod(batch, errors="status")
+        assert [int(value) for value in np.asarray(result, object)] == good
+        assert list(statuses) == [0, 0, wide, wide, 0]
+    with pytest.raises(ItemValueError, match="wider than exponent_bits"):
+        fixed.powmod(2**64)
+    assert fixed.powmod(2**64, errors="status") == (0, wide)
 
 
 def test_fixed_base_arguments() -> None:

@@ -432,8 +432,8 @@ def test_secret_exponents_that_are_too_wide_are_bad_rows(tmp_path: Path) -> None
             assert [row["status"] for row in read_table(out)] == [
                 "ok",
                 "ok",
-                "exp_too_wide",
-                "exp_too_wide",
+                "exponent_too_wide",
+                "exponent_too_wide",
                 "ok",
             ]
             good = [as_int(row["result"]) for row in read_table(out)]

@@ -25,7 +25,6 @@ from manymod.tables.integers import (
     encode_decimals,
     encode_integers,
     encode_text,
-    narrow,
     read_cells,
 )
 from manymod.tables.job import Computed, Job, RowProgress, Work
@@ -35,13 +34,12 @@ from manymod.tables.line_output import LineOutput
 from manymod.tables.metadata import with_columns
 from manymod.tables.notations import AUTO
 from manymod.tables.operands import OutputNames, check_new, column_names, resolve_operand
-from manymod.tables.operations import BoundOperation, EngineOptions, Operation, RowValues, option_of
+from manymod.tables.operations import EngineOptions, Operation, RowFunction, RowValues, option_of
 from manymod.tables.status import RowStatuses
 
 __all__ = ["OperationJob"]
 
 NEGATIVE_RESULT = "negative_result"
-EXPONENT_TOO_WIDE = "exp_too_wide"
 _HINT = (
     "column {name!r} has cells of hexadecimal digits without 0x, which are no integers, and cells of decimal "
     "digits are decimal: if its numbers are hexadecimal, give --notation {name}=hex"
@@ -153,7 +151,7 @@ class _OperationWork(Work):
         job: OperationJob,
         labels: Sequence[str],
         operands: Mapping[str, str | int],
-        function: BoundOperation,
+        function: RowFunction,
         is_text: Callable[[str], bool],
     ) -> None:
         self.labels = list(labels)
@@ -161,7 +159,6 @@ class _OperationWork(Work):
         self.job = job
         self._function = function
         self._secret = job.engine.secret
-        self._exponent = self.labels.index("exp") if function.exponent_bits is not None else None
         first = next((name for name in self.operands if isinstance(name, str)), None)
         #: how results are written
         self.how = job.names.how
@@ -219,15 +216,12 @@ class _OperationWork(Work):
     ) -> _Results:
         """Compute rows [start, stop), those that are ok."""
         every = [value if isinstance(value, int) else value.rows(start, stop) for value in operands.values]
-        self._check_exponents(every, operands.statuses, start)
         good = operands.statuses.ok()[start:stop]
         rows = None if good.all() else np.flatnonzero(good)
         count = stop - start if rows is None else len(rows)
         values = every if rows is None else [_take(value, rows) for value in every]
-        if rows is not None and self._exponent is not None:
-            values[self._exponent] = _narrowed(values[self._exponent])
         advance = None if progress is None else (lambda done, _: progress(start + done, total))
-        results, statuses = self._function.compute(values, count, advance)
+        results, statuses = self._function(values, count, advance)
         sizes = _modulus_sizes(every[-1]) if self.unsigned else 0
         if self._secret:
             for value in (*every, *values):
@@ -243,31 +237,12 @@ class _OperationWork(Work):
         present = operands.statuses.ok()[start:stop]
         return _Results(results, None if present.all() else present, sizes)
 
-    def _check_exponents(self, values: Sequence[RowValues], statuses: RowStatuses, start: int) -> None:
-        """Mark rows with an exponent that the operation cannot take."""
-        limit = self._function.exponent_bits
-        if limit is None or self._exponent is None:
-            return
-        exps = values[self._exponent]
-        if not isinstance(exps, int) and exps.bits > limit:
-            statuses.mark(lengths_in_bits(exps.limbs) > limit, EXPONENT_TOO_WIDE, start)
-
 
 def _take(value: RowValues, rows: NDArray[np.intp]) -> RowValues:
     if isinstance(value, int):
         return value
     signs = value._negative
     return IntArray._make(value.limbs[rows], None if signs is None else signs[rows])
-
-
-def _narrowed(value: RowValues) -> RowValues:
-    """Return a value without the width of rows that were left out; its wide form is zeroed."""
-    if isinstance(value, int):
-        return value
-    narrower = narrow(value.limbs, value._negative)
-    if narrower.limbs is not value.limbs:
-        value.limbs.fill(0)
-    return narrower
 
 
 def _spread(values: IntArray, rows: NDArray[np.intp], count: int) -> IntArray:
@@ -305,7 +280,7 @@ class ColumnWork(_OperationWork):
         schema: Any,
         labels: Sequence[str],
         operands: Mapping[str, str | int],
-        function: BoundOperation,
+        function: RowFunction,
         *,
         any_type: bool = False,
     ) -> None:
@@ -383,7 +358,7 @@ class LineWork(_OperationWork):
         job: OperationJob,
         labels: Sequence[str],
         operands: Mapping[str, str | int],
-        function: BoundOperation,
+        function: RowFunction,
     ) -> None:
         super().__init__(job, labels, operands, function, lambda _: True)
         self.unsigned = self.how in {"bytes", "base64"}

@@ -19,9 +19,9 @@ from manymod.tables.errors import OperandError
 
 __all__ = [
     "OPERATIONS",
-    "BoundOperation",
     "EngineOptions",
     "Operation",
+    "RowFunction",
     "RowValues",
     "option_of",
     "term_labels",
@@ -32,19 +32,6 @@ RowValues = IntArray | int
 
 #: Computes rows: their results, and a `Status` for each.
 RowFunction = Callable[[Sequence[RowValues], int, Any], tuple[IntArray, NDArray[np.uint8]]]
-
-
-@dataclass(frozen=True)
-class BoundOperation:
-    """An operation with everything that is the same for the whole table.
-
-    Attributes:
-        compute: computes rows.
-        exponent_bits: rows with a longer exponent cannot be computed; None: any length will do.
-    """
-
-    compute: RowFunction
-    exponent_bits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +100,7 @@ class Operation:
             raise OperandError(f"{self.name} takes {wanted}")
         return expected
 
-    def bind(self, operands: Mapping[str, str | int], options: EngineOptions) -> BoundOperation:
+    def bind(self, operands: Mapping[str, str | int], options: EngineOptions) -> RowFunction:
         """Return what computes rows, given what is the same for the whole table.
 
         Raises:
@@ -126,7 +113,7 @@ class Operation:
                 )
         if self.name == "fixed_base_powmod":
             return _fixed_base(operands, options)
-        return BoundOperation(_products(options) if self.repeated else _plain(self, options))
+        return _products(options) if self.repeated else _plain(self, options)
 
 
 def term_labels(names: Sequence[str], term: int) -> list[str]:
@@ -179,7 +166,7 @@ def _products(options: EngineOptions) -> RowFunction:
     return call
 
 
-def _fixed_base(operands: Mapping[str, str | int], options: EngineOptions) -> BoundOperation:
+def _fixed_base(operands: Mapping[str, str | int], options: EngineOptions) -> RowFunction:
     base, exp, modulus = int(operands["base"]), operands["exp"], int(operands["mod"])
     try:
         powers = manymod.FixedBase(base, modulus, secret=options.secret, **options.keywords())
@@ -196,7 +183,7 @@ def _fixed_base(operands: Mapping[str, str | int], options: EngineOptions) -> Bo
         exps = _repeat(exps, count) if isinstance(exps, int) else exps
         return powers.powmod(exps, errors="status", progress=progress)
 
-    return BoundOperation(compute, limit)
+    return compute
 
 
 OPERATIONS = {

@@ -126,7 +126,34 @@ TEST_F(FixedBase, ExponentsWiderThanTheComb) {
 
   options_.timing = MM_TIMING_SECRET;
   ASSERT_EQ(create(3, 1'000'003), MM_OK);
-  EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_ERR_ARGUMENT);
+  EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_ERR_ITEMS);
+  EXPECT_EQ(result.value(0), 0);
+}
+
+// They do not prevent the others.
+TEST_F(FixedBase, SecretExponentsThatAreTooWideHaveAStatus) {
+  options_.exponent_bits = 64;
+  options_.timing = MM_TIMING_SECRET;
+  for (const std::int64_t modulus : {1009, 1}) {
+    ASSERT_EQ(create(3, modulus), MM_OK) << mm_last_error();
+    for (const std::size_t count : {3u, 100u}) {
+      std::vector<std::uint64_t> y(3 * count);
+      for (std::size_t i = 0; i < count; ++i) {
+        y[3 * i] = 10;
+        y[3 * i + 1 + i % 2] = i % 3 == 1 ? 1 : 0;
+      }
+      Integers result(std::vector<std::int64_t>(count, 7));
+      std::vector<std::uint8_t> statuses(count, 99);
+      const mm_call call =
+          make_call({}, {y.data(), count, 3, 0, nullptr}, {}, result.result(), statuses.data());
+      EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_ERR_ITEMS);
+      EXPECT_NE(std::string(mm_last_error()).find("the first is item 1: the exponent"), std::string::npos);
+      for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(statuses[i], i % 3 == 1 ? MM_ITEM_EXPONENT_TOO_WIDE : MM_OK) << i;
+        EXPECT_EQ(result.value(i), i % 3 == 1 ? 0 : 59049 % modulus) << i;
+      }
+    }
+  }
 }
 
 TEST_F(FixedBase, CallChecks) {

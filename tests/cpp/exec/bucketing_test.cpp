@@ -48,6 +48,24 @@ struct Batch {
 
 std::vector<std::size_t> items_of(const Bucket& bucket) { return {bucket.items.begin(), bucket.items.end()}; }
 
+TEST(Bucketing, RefusedItemsAreTakenOut) {
+  Batch batch({1, 1, 1, 1, 1});
+  const std::vector<std::size_t> some{0, 3}, all{0, 1, 2, 3, 4};
+  BucketedBatch buckets = bucket_shared(batch.job, ModulusClass::compute, 1);
+  take_out(batch.job, {}, ItemStatus::exponent_too_wide, buckets);
+  EXPECT_EQ(buckets.finished, 0u);
+  EXPECT_EQ(items_of(buckets.buckets[0]), all);
+  take_out(batch.job, some, ItemStatus::exponent_too_wide, buckets);
+  EXPECT_EQ(buckets.finished, 2u);
+  EXPECT_EQ(items_of(buckets.buckets[0]), (std::vector<std::size_t>{1, 2, 4}));
+  EXPECT_EQ(batch.statuses[0], ItemStatus::exponent_too_wide);
+  EXPECT_EQ(batch.statuses[1], ItemStatus::not_computed);
+  buckets = bucket_shared(batch.job, ModulusClass::compute, 1);
+  take_out(batch.job, all, ItemStatus::exponent_too_wide, buckets);
+  EXPECT_EQ(buckets.finished, 5u);
+  EXPECT_TRUE(buckets.buckets.empty());
+}
+
 TEST(Bucketing, ByLimbCountWithTheOrderKept) {
   Batch batch({2, 5, 2, 1, 5, 2});
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
