@@ -42,10 +42,17 @@ void find_python_functions();
 inline void find_python_functions() {}
 #endif
 
-/// The class's name, for messages. @throws nb::python_error
+/// The name that the class was defined with, for messages. Its attribute `__name__` may be anything, or
+/// raise, where a metaclass has one. @throws nb::python_error
 inline std::string type_name(nb::handle value) {
-  const nb::str name(value.type().attr("__name__"));
-  return name.c_str();
+#if PY_VERSION_HEX >= 0x030B0000
+  const nb::object name = nb::steal(PyType_GetName(Py_TYPE(value.ptr())));
+  if (!name.is_valid()) throw nb::python_error();
+  return nb::borrow<nb::str>(name).c_str();
+#else
+  const std::string name = Py_TYPE(value.ptr())->tp_name;
+  return name.substr(name.rfind('.') + 1);
+#endif
 }
 
 /// The elements of a list or tuple, borrowed; no Python code may run while they are used.

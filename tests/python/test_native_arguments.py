@@ -34,3 +34,23 @@ def test_buffers_without_strides() -> None:
     rows: Any = ((ctypes.c_uint64 * 2) * 3)()
     with pytest.raises(ValueError, match="must have strides"):
         _core.bit_lengths(rows, np.zeros(3, np.int64))
+
+
+class _Named(type):
+    name: Any
+
+    @property
+    def __name__(cls) -> Any:  # type: ignore[override]
+        if isinstance(cls.name, Exception):
+            raise cls.name
+        return cls.name
+
+
+@pytest.mark.parametrize("name", ["\udc80", 5, None, RuntimeError("no name")])
+def test_names_of_classes_are_those_that_they_were_defined_with(name: Any) -> None:
+    odd = _Named("Odd", (), {"name": name})()
+    with pytest.raises(TypeError, match="element 1 is not an integer: Odd$"):
+        _core.scan_ints([5, odd])
+    with pytest.raises(TypeError, match="element 1 is not bytes: Odd$"):
+        _core.bytes_list_to_limbs([b"5", odd], np.zeros((2, 1), np.uint64))
+    assert _core.hash_size(_core.MM_SHA256) == 32  # no exception is left behind
