@@ -56,16 +56,24 @@ void copy_bytes(unsigned device_index, void* to, const void* from, std::size_t b
   if (status != MM_OK) throw_call_error(status);
 }
 
+/// Let a tensor's producer free it. Called with or without the GIL, as free_bytes. When the interpreter
+/// is being destroyed, the memory goes with the process.
+template <class Managed>
+void give_back(Managed* managed) {
+  if (managed->deleter == nullptr || Py_IsInitialized() == 0) return;
+  const PyGILState_STATE state = until_exit([] { return PyGILState_Ensure(); });
+  {
+    const nb::error_scope kept;  // the producer's code may raise and clear exceptions
+    until_exit([managed] { managed->deleter(managed); });
+  }
+  PyGILState_Release(state);
+}
+
 template <class Managed>
 std::shared_ptr<Managed> taken_over(nb::handle capsule, const char* name, const char* used_name) {
   auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
   if (managed == nullptr || PyCapsule_SetName(capsule.ptr(), used_name) != 0) throw nb::python_error();
-  return {managed, [](Managed* owned) {
-            if (owned->deleter == nullptr) return;
-            const nb::gil_scoped_acquire held;
-            const nb::error_scope kept;  // the producer's code may raise and clear exceptions
-            owned->deleter(owned);
-          }};
+  return {managed, &give_back<Managed>};
 }
 
 std::string described(const dlpack::Tensor& tensor) {

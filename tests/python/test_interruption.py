@@ -74,6 +74,37 @@ def test_daemon_threads_that_free_memory_of_a_gpu_at_exit() -> None:
         check_exit(program, fake_gpu.environment())
 
 
+#: Frees tensors of another library, whose deleter is abs(), without the GIL, as consumers of DLPack do.
+FOREIGN = """
+    import ctypes
+    from ctypes import c_int32, c_int64, c_uint64, c_void_p
+    from manymod import _core
+    class Managed(ctypes.Structure):
+        _fields_ = [("data", c_void_p), ("device", c_int32 * 2), ("ndim", c_int32), ("dtype", c_int32),
+                    ("shape", c_void_p), ("strides", c_void_p), ("offset", c_uint64), ("context", c_void_p),
+                    ("deleter", c_void_p)]
+    api = ctypes.pythonapi
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, c_void_p, ctypes.c_char_p, c_void_p)(("PyCapsule_New", api))
+    get = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
+    rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_SetName", api))
+    names, shape = [b"dltensor", b"used_dltensor"], (c_int64 * 2)(1, 1)
+    deleter = ctypes.cast(ctypes.CDLL(None).abs, c_void_p).value
+    while True:
+        foreign = Managed(4096, (2, 0), 2, 0x14001, ctypes.addressof(shape), None, 0, None, deleter)
+        limbs = _core.DeviceLimbs.from_capsule(new(ctypes.addressof(foreign), names[0], None), "x")
+        capsule = limbs.to_capsule(False, False, False)
+        del limbs
+        exported = get(capsule, names[0])
+        rename(capsule, names[1])
+        ctypes.CFUNCTYPE(None, c_void_p)(Managed.from_address(exported).deleter)(exported)
+"""
+
+
+def test_daemon_threads_that_free_tensors_of_others_at_exit() -> None:
+    for _ in range(4):
+        check_exit(FOREIGN.strip(), None)
+
+
 def check_exit(work: str, environment: dict[str, str] | None) -> None:
     """Expect that the interpreter exits while daemon threads work."""
     program = f"""
