@@ -70,8 +70,8 @@ class Row:
     note: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "measures": [dict(measure) for measure in self.measures]}
+        """For JSON: what a reader of a report needs. How a row was measured, its measurement tells."""
+        return {name: value for name, value in asdict(self).items() if name != "measures"}
 
 
 def hardware_of(known: Mapping[str, Mapping[str, Any]], name: str) -> Hardware:

@@ -2,7 +2,8 @@
 """The report of a run as JSON, which is also its state: it is saved after each row.
 
 A document has `format`, `machine`, `settings`, and `rows`: for each row its definition (so that a report can
-be read when the catalogue has changed), its `state` and what was measured. States are
+be read when the catalogue has changed) but for the ways to measure it, its `state` and what was measured.
+States are
 
 * ``measured``: `measurement` has the value in the unit of the figure and every sample;
 * ``skipped``: this machine, or this build, cannot measure it; `why` says what would help;
