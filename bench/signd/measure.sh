@@ -51,5 +51,6 @@ done
 load=("$build/bench/manymod-signd-load" "$folder/socket" key "$operation")
 "${load[@]}" "$clients" 64 2 >/dev/null # the first requests prepare keys and find the sizes of batches
 for outstanding; do
+  "${load[@]}" "$clients" "$outstanding" 1 >/dev/null # memory is allocated for the first batches of a size
   "${load[@]}" "$clients" "$outstanding" "$seconds"
 done

@@ -42,7 +42,7 @@ typedef struct mm_service_options {
                        and arrays of requests are accepted whole */
   unsigned max_concurrent; /**< most batches that are computed at the same time, each by a thread of its own
                               and those that it starts, at most 1024; 0: mm_get_threads(), and of an operation
-                              that GPUs compute 6 for each GPU */
+                              that GPUs compute 4 for each GPU if it is of RSA, 6 if of curves */
 } mm_service_options;
 
 /**

@@ -2,6 +2,8 @@
 // Owners of memory, which zero it before they free it.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <utility>
 
@@ -30,6 +32,15 @@ class Buffer {
     if (data_ != nullptr) device_->free(kKind, data_, bytes_);
   }
 
+  /// Ensures that there are at least `bytes` bytes; if it grows, the contents are lost. Sizes are rounded up,
+  /// by a quarter at most: batches that become longer and longer should allocate seldom, as the device
+  /// finishes all of its work before memory is freed. @throws DeviceError out_of_memory; it is empty then
+  void require(Device& device, std::size_t bytes) {
+    if (bytes <= bytes_) return;
+    *this = Buffer();  // first, as there may be no memory for both
+    *this = Buffer(device, rounded_up(bytes));
+  }
+
   [[nodiscard]] void* data() const { return data_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   template <class T>
@@ -41,6 +52,11 @@ class Buffer {
   Device* device_ = nullptr;
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
+
+  static constexpr std::size_t rounded_up(std::size_t bytes) {
+    const std::size_t step = std::max<std::size_t>(1, std::bit_floor(bytes) / 4);
+    return (bytes - 1) / step * step + step;
+  }
 };
 
 using DeviceBuffer = Buffer<MemoryKind::device>;

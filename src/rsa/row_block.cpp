@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/row_block.hpp"
 
-#include <bit>
 #include <cstring>
 
 #include "gpu/device_error.hpp"
@@ -28,12 +27,10 @@ Limb* RowBlock::memory(std::size_t limbs) {
   return ordinary_.data();
 }
 
-// A power of two, so that batches that become longer and longer allocate seldom: it takes a millisecond.
 bool RowBlock::lock(std::size_t bytes) {
   if (bytes <= locked_.bytes()) return true;
   try {
-    locked_ = gpu::PinnedBuffer();
-    locked_ = gpu::PinnedBuffer(*device_, std::bit_ceil(bytes));
+    locked_.require(*device_, bytes);
   } catch (const gpu::DeviceError&) {
     return false;
   }

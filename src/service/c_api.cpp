@@ -33,10 +33,6 @@ using manymod::required_struct;
 
 constexpr std::uint64_t kDeadlineNs = 1'000'000;
 constexpr std::size_t kMaxBatch = 65'536, kMaxQueue = 131'072;
-// Batches that one GPU computes at the same time. More of them are smaller, and take longer as they share the
-// GPU: on an H100, 2,048 outstanding requests to sign by RSA-2048 are answered at 389,000 a second by batches
-// of which 6 are under way, at 377,000 with 4, 358,000 with 2, and 225,000 with 16 (docs/signd.md).
-constexpr std::size_t kMaxOnGpu = 6;
 
 manymod::service::Limits limits_of(const mm_service_options& options) {
   if (options.max_concurrent > manymod::kMaxThreads) {
@@ -46,7 +42,7 @@ manymod::service::Limits limits_of(const mm_service_options& options) {
   const auto chosen = [](auto given, auto standard) { return given == 0 ? standard : given; };
   return {manymod::service::bounded(chosen(options.deadline_ns, kDeadlineNs)),
           chosen(options.max_batch, kMaxBatch), chosen(options.max_queue, kMaxQueue),
-          chosen(options.max_concurrent, mm_get_threads()), options.max_concurrent == 0 ? kMaxOnGpu : 0};
+          chosen(options.max_concurrent, mm_get_threads()), options.max_concurrent == 0};
 }
 
 /// @throws StatusError in a forked child

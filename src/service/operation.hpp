@@ -56,8 +56,9 @@ class Operation {
   [[nodiscard]] virtual std::size_t output_bytes() const = 0;
   /// Whether requests have signatures.
   [[nodiscard]] bool verifies() const { return output_bytes() == 0; }
-  /// The GPUs that compute batches, if these are large enough; 0 if it is always the CPU.
-  [[nodiscard]] virtual unsigned gpus() const = 0;
+  /// How many batches the GPUs should compute at the same time, if these are large enough: more of them would
+  /// be smaller, and take longer as they share the GPUs. 0 if it is always the CPU.
+  [[nodiscard]] virtual std::size_t batches_on_gpus() const = 0;
   /// Compute a batch. @return as mm_rsa_run; mm_last_error() explains the failure of a whole batch
   [[nodiscard]] virtual mm_status run(BatchArrays& batch) const = 0;
 };

@@ -11,6 +11,11 @@ namespace manymod::service {
 namespace {
 
 class RsaOperation final : public Operation {
+  // On an H100 4,096 outstanding requests to sign by RSA-2048 are answered at 764,000 to 788,000 a second, 99
+  // of 100 within 14 to 15 ms, by batches of which 4 are under way; with 6 at 666,000 within 22 to 25 ms,
+  // with 3 at 696,000 to 741,000 within 13 to 14 ms.
+  static constexpr std::size_t kBatchesOfGpu = 4;
+
  public:
   RsaOperation(mm_rsa_ring* ring, mm_rsa_op op, const mm_rsa_padding& padding) : ring_(ring) {
     if (padding.label.data == nullptr && padding.label.size != 0) {
@@ -29,7 +34,7 @@ class RsaOperation final : public Operation {
   }
 
   [[nodiscard]] std::size_t output_bytes() const override { return output_bytes_; }
-  [[nodiscard]] unsigned gpus() const override { return rsa::gpus_of(*ring_); }
+  [[nodiscard]] std::size_t batches_on_gpus() const override { return kBatchesOfGpu * rsa::gpus_of(*ring_); }
 
   [[nodiscard]] mm_status run(BatchArrays& batch) const override {
     mm_rsa_call call = pattern_;

@@ -33,7 +33,7 @@ Service::~Service() {
 std::size_t Service::add(std::unique_ptr<const Operation> operation) {
   const std::scoped_lock lock(mutex_);
   if (closed_) throw StatusError(MM_ERR_CLOSED, "the service is closed");
-  const std::size_t on_gpus = operation->gpus() * limits_.max_on_gpu;
+  const std::size_t on_gpus = limits_.more_on_gpus ? operation->batches_on_gpus() : 0;
   channels_.emplace_back(std::move(operation), on_gpus == 0 ? limits_.max_concurrent : on_gpus);
   most_running_ = std::max(most_running_, channels_.back().concurrent);
   return channels_.size() - 1;

@@ -26,9 +26,9 @@ struct Limits {
   Clock::duration deadline;
   std::size_t max_batch, max_queue;
   std::size_t max_concurrent;  ///< batches in all
-  /// Batches for each GPU of an operation that GPUs compute. Together they may exceed max_concurrent, since
-  /// their threads only wait for the GPUs. 0: max_concurrent for all GPUs together.
-  std::size_t max_on_gpu;
+  /// Whether an operation that GPUs compute has Operation::batches_on_gpus batches instead. They may exceed
+  /// max_concurrent, since their threads only wait for the GPUs.
+  bool more_on_gpus;
 };
 
 class Service;

@@ -47,16 +47,8 @@ void Chunk::begin(std::size_t first, std::uint32_t count, const ItemBytes& bytes
   count_ = count;
   used_ = pinned_used_ = operands_end_ = 0;
   results_.clear();
-  const std::size_t needed = bytes.device * count + bytes.chunk_device + kMostArrays * kAlignment;
-  if (memory_.bytes() < needed) {
-    memory_ = gpu::DeviceBuffer();
-    memory_ = gpu::DeviceBuffer(device_, needed);
-  }
-  const std::size_t pinned = bytes.pinned * count + bytes.chunk_pinned + kMostArrays * kAlignment;
-  if (pinned_.bytes() < pinned) {
-    pinned_ = gpu::PinnedBuffer();
-    pinned_ = gpu::PinnedBuffer(device_, pinned);
-  }
+  memory_.require(device_, bytes.device * count + bytes.chunk_device + kMostArrays * kAlignment);
+  pinned_.require(device_, bytes.pinned * count + bytes.chunk_pinned + kMostArrays * kAlignment);
 }
 
 void* Chunk::take(std::size_t bytes) { return next_array(memory_, used_, bytes); }

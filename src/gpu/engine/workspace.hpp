@@ -45,10 +45,10 @@ class Workspace {
   // Buffers of at least that many bytes; their contents are undefined. @throws DeviceError out_of_memory
   std::byte* upload(std::size_t bytes) {
     uploaded_ = bytes;
-    return grown(upload_, bytes).template as<std::byte>();
+    return grown(upload_, bytes);
   }
-  std::byte* download(std::size_t bytes) { return grown(download_, bytes).template as<std::byte>(); }
-  std::byte* on_device(std::size_t bytes) { return grown(device_memory_, bytes).template as<std::byte>(); }
+  std::byte* download(std::size_t bytes) { return grown(download_, bytes); }
+  std::byte* on_device(std::size_t bytes) { return grown(device_memory_, bytes); }
   /// Zeroes what the last upload() gave. On input: the device has read it.
   void wipe_upload() { wipe_bytes(upload_.data(), uploaded_); }
 
@@ -74,12 +74,9 @@ class Workspace {
       : device_(device), stream_(std::move(stream)), done_(device.make_event()) {}
 
   template <MemoryKind kKind>
-  Buffer<kKind>& grown(Buffer<kKind>& buffer, std::size_t bytes) {
-    if (buffer.bytes() < bytes) {
-      buffer = Buffer<kKind>();  // frees the old one first: there may be no memory for both
-      buffer = Buffer<kKind>(device_, bytes);
-    }
-    return buffer;
+  std::byte* grown(Buffer<kKind>& buffer, std::size_t bytes) {
+    buffer.require(device_, bytes);
+    return buffer.template as<std::byte>();
   }
 };
 

@@ -92,25 +92,25 @@ TEST(ServiceBatches, BatchesAreBounded) {
 // While as many batches of the GPUs' operation are computed as may be, its other requests wait, and those of
 // another operation do not wait for them.
 TEST(ServiceBatches, BatchesOnGpusHaveALimitOfTheirOwn) {
-  constexpr std::size_t kInAll = 8, kOnGpu = 2, kGpus = 2, kRequests = 20;
+  constexpr std::size_t kInAll = 8, kOnGpus = 4, kRequests = 20;
   Watch on_gpus(false), on_cpu(false);
-  on_gpus.gpus = kGpus;
+  on_gpus.batches_on_gpus = kOnGpus;
   Limits chosen = limits(kInAll);
   chosen.max_batch = 1;
-  chosen.max_on_gpu = kOnGpu;
+  chosen.more_on_gpus = true;
   const auto service = make_service(on_gpus, chosen);
   const std::size_t other = service->add(std::make_unique<AddKey>(on_cpu));
   const std::uint8_t byte = 1;
   mm_service_request of_other = request(byte);
   of_other.operation = static_cast<std::uint32_t>(other);
   for (std::size_t i = 0; i < kRequests; ++i) service->submit(single(byte), kNoRoom);
-  on_gpus.door.await(kGpus * kOnGpu);
+  on_gpus.door.await(kOnGpus);
   for (std::size_t i = 0; i < kRequests; ++i) {
     service->submit(std::make_shared<SingleRequest>(of_other, nullptr, nullptr, true), kNoRoom);
   }
-  on_cpu.door.await(kInAll - kGpus * kOnGpu);
-  EXPECT_EQ(on_gpus.door.comers(), kGpus * kOnGpu);
-  EXPECT_EQ(on_cpu.door.comers(), kInAll - kGpus * kOnGpu);
+  on_cpu.door.await(kInAll - kOnGpus);
+  EXPECT_EQ(on_gpus.door.comers(), kOnGpus);
+  EXPECT_EQ(on_cpu.door.comers(), kInAll - kOnGpus);
   EXPECT_EQ(service->statistics().running, kInAll);
   EXPECT_FALSE(service->run_here(single(byte)));
   on_gpus.door.open();

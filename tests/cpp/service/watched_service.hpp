@@ -72,7 +72,7 @@ struct Watch {
   std::vector<std::size_t> batches;  ///< their sizes
   std::thread::id thread;            ///< of the last one
   mm_status failure = MM_OK;
-  unsigned gpus = 0;
+  std::size_t batches_on_gpus = 0;
   std::atomic<bool> is_released = false;  ///< the operation was destroyed
 };
 
@@ -84,7 +84,7 @@ class AddKey final : public service::Operation {
   AddKey& operator=(const AddKey&) = delete;
   ~AddKey() override { watch_.is_released = true; }
   [[nodiscard]] std::size_t output_bytes() const override { return 2; }
-  [[nodiscard]] unsigned gpus() const override { return watch_.gpus; }
+  [[nodiscard]] std::size_t batches_on_gpus() const override { return watch_.batches_on_gpus; }
   [[nodiscard]] mm_status run(BatchArrays& batch) const override {
     watch_.door.pass();
     const std::scoped_lock lock(watch_.mutex);
@@ -105,7 +105,7 @@ class AddKey final : public service::Operation {
 };
 
 inline Limits limits(std::size_t concurrent = 2, std::size_t max_queue = 100'000) {
-  return {milliseconds(1), 1000, max_queue, concurrent, 0};
+  return {milliseconds(1), 1000, max_queue, concurrent, false};
 }
 
 /// A service that ends with its scope, before what its operation watches.

@@ -15,7 +15,7 @@ namespace {
 class Exhausting final : public service::Operation {
  public:
   [[nodiscard]] std::size_t output_bytes() const override { return 2; }
-  [[nodiscard]] unsigned gpus() const override { return 0; }
+  [[nodiscard]] std::size_t batches_on_gpus() const override { return 0; }
   [[nodiscard]] mm_status run(BatchArrays&) const override {
     const mm_status status = fail(MM_ERR_DEVICE, "a message that is longer than a short string");
     guard_.emplace();
