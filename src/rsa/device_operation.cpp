@@ -13,6 +13,7 @@
 #include "gpu/engine/resident.hpp"
 #include "modexp/windows.hpp"
 #include "repr/wipe.hpp"
+#include "rsa/device_arrays.hpp"
 #include "rsa/grid_pairs.hpp"
 #include "rsa/ring_devices.hpp"
 
@@ -42,25 +43,13 @@ struct Products {
   const gpu::ProgramRunner& modulo_p;
 };
 
-/// An array of numbers at an offset of a buffer.
-struct Array {
-  std::size_t at = 0;
-  std::size_t limbs = 0;
-  std::size_t rows = 0;
-
-  [[nodiscard]] std::size_t bytes() const { return rows * limbs * sizeof(Limb); }
-};
+using Array = DeviceArrays::Array;
+using KeyNumber = DeviceArrays::KeyNumber;
 
 /// Numbers of each key, uploaded once, and their copies for each row of the batch.
 struct Gathered {
   Array once;
   Array each;
-};
-
-/// A number of the rows' keys: in the host's memory if all rows have one key, else an array with one per row.
-struct KeyNumber {
-  std::span<const Limb> shared;
-  Gathered rows;
 };
 
 /// One attempt to compute the rows, in a workspace.
@@ -72,6 +61,7 @@ class DeviceOperation {
         gpu_(gpu),
         products_(products),
         workspace_(workspace),
+        arrays_(rows, workspace),
         pairs_(pairs),
         settings_(settings),
         progress_(progress),
@@ -98,16 +88,14 @@ class DeviceOperation {
   const PowerGpu& gpu_;
   const Products& products_;
   gpu::Workspace& workspace_;
+  DeviceArrays arrays_;
   const GridPairs& pairs_;
   const PrivateSettings& settings_;
   const ProgressPart& progress_;
   std::size_t count_, limbs_, half_limbs_;
   bool one_key_;  ///< all rows have one key, and there are many of them
 
-  // Arrays that the upload buffer has, too, come first in the device's memory. Numbers and powers are copied
-  // from and to the rows' own memory.
-  gpu::BufferLayout upload_layout_, device_layout_;
-  Array numbers_;
+  Array numbers_;          ///< copied from the rows' own memory, as powers_ are copied to it
   Array columns_, lines_;  ///< of each row, the indices of its two pairs
   Array drawn_factors_, drawn_inverses_;
   std::array<Array, 2> factors_, inverses_;  ///< of each row, of its column's pair and of its line's pair
@@ -118,8 +106,6 @@ class DeviceOperation {
   Array blinded_;     ///< of each row; twice if the rows have several keys
   Array halves_;      ///< the powers modulo p of all rows, then those modulo q
   Array differences_, factors_of_q_, combined_, powers_, found_;
-  std::byte* upload_ = nullptr;
-  std::byte* device_ = nullptr;
   std::byte* download_ = nullptr;
 
   [[nodiscard]] const RingKey& first_key() const { return *rows_.runs.front().key; }
@@ -131,35 +117,22 @@ class DeviceOperation {
     return key.scale_on_device(products_.modulo_n.radix_limbs());
   }
 
-  static Array add(gpu::BufferLayout& layout, std::size_t rows, std::size_t limbs) {
-    Array array{0, limbs, rows};
-    array.at = layout.add(array.bytes());
-    return array;
-  }
-
-  KeyNumber add_of_key(std::span<const Limb> first) {
-    if (one_key_) return {first, {}};
-    return {{}, {add(upload_layout_, rows_.runs.size(), first.size()), {}}};
-  }
-
   void lay_out() {
     lay_out_upload();
-    device_layout_ = upload_layout_;
-    numbers_ = add(device_layout_, count_, limbs_);
+    numbers_ = arrays_.add(count_, limbs_);
     if (settings_.blinding) {
-      for (Array& array : factors_) array = add(device_layout_, count_, limbs_);
-      for (Array& array : inverses_) array = add(device_layout_, count_, limbs_);
+      for (Array& array : factors_) array = arrays_.add(count_, limbs_);
+      for (Array& array : inverses_) array = arrays_.add(count_, limbs_);
     }
     if (!one_key_) lay_out_keys();
-    blinded_ = add(device_layout_, one_key_ ? count_ : 2 * count_, limbs_);
-    halves_ = add(device_layout_, 2 * count_, half_limbs_);
-    differences_ = add(device_layout_, count_, half_limbs_);
-    factors_of_q_ = add(device_layout_, count_, half_limbs_);
-    combined_ = add(device_layout_, count_, limbs_);
-    powers_ = add(device_layout_, count_, limbs_);
-    found_ = add(device_layout_, count_, limbs_);
-    upload_ = workspace_.upload(upload_layout_.bytes());
-    device_ = workspace_.on_device(device_layout_.bytes());
+    blinded_ = arrays_.add(one_key_ ? count_ : 2 * count_, limbs_);
+    halves_ = arrays_.add(2 * count_, half_limbs_);
+    differences_ = arrays_.add(count_, half_limbs_);
+    factors_of_q_ = arrays_.add(count_, half_limbs_);
+    combined_ = arrays_.add(count_, limbs_);
+    powers_ = arrays_.add(count_, limbs_);
+    found_ = arrays_.add(count_, limbs_);
+    arrays_.allocate();
     download_ = workspace_.download(found_.bytes());
   }
 
@@ -167,56 +140,30 @@ class DeviceOperation {
     const std::size_t keys = rows_.runs.size();
     const DeviceKey& key = constants(first_key());
     if (settings_.blinding) {
-      columns_ = add(upload_layout_, count_, 1);
-      lines_ = add(upload_layout_, count_, 1);
-      drawn_factors_ = add(upload_layout_, pairs_.count(), limbs_);
-      drawn_inverses_ = add(upload_layout_, pairs_.count(), limbs_);
+      columns_ = arrays_.add_uploaded(count_, 1);
+      lines_ = arrays_.add_uploaded(count_, 1);
+      drawn_factors_ = arrays_.add_uploaded(pairs_.count(), limbs_);
+      drawn_inverses_ = arrays_.add_uploaded(pairs_.count(), limbs_);
     }
-    n_ = add_of_key(first_key().key().n());
-    blinding_scale_ = add_of_key(key.blinding_scale());
-    check_scale_ = add_of_key(scale(first_key()));
-    qinv_ = add_of_key(key.qinv());
-    p_.once = add(upload_layout_, keys, half_limbs_);
-    q_.once = add(upload_layout_, keys, half_limbs_);
+    n_ = arrays_.add_of_key(first_key().key().n(), one_key_);
+    blinding_scale_ = arrays_.add_of_key(key.blinding_scale(), one_key_);
+    check_scale_ = arrays_.add_of_key(scale(first_key()), one_key_);
+    qinv_ = arrays_.add_of_key(key.qinv(), one_key_);
+    p_.once = arrays_.add_uploaded(keys, half_limbs_);
+    q_.once = arrays_.add_uploaded(keys, half_limbs_);
     if (one_key_) return;
-    runs_ = add(upload_layout_, count_, 1);
-    dp_.once = add(upload_layout_, keys, half_limbs_);
-    dq_.once = add(upload_layout_, keys, half_limbs_);
+    runs_ = arrays_.add_uploaded(count_, 1);
+    dp_.once = arrays_.add_uploaded(keys, half_limbs_);
+    dq_.once = arrays_.add_uploaded(keys, half_limbs_);
   }
 
   void lay_out_keys() {
-    for (KeyNumber* number : {&n_, &blinding_scale_, &check_scale_, &qinv_}) {
-      number->rows.each = add(device_layout_, count_, number->rows.once.limbs);
-    }
+    for (KeyNumber* number : {&n_, &blinding_scale_, &check_scale_, &qinv_}) arrays_.add_each(*number);
     for (const auto& [first, second] : {std::pair(&p_, &q_), std::pair(&dp_, &dq_)}) {
-      const Array both = add(device_layout_, 2 * count_, half_limbs_);
+      const Array both = arrays_.add(2 * count_, half_limbs_);
       first->each = second->each = {both.at, half_limbs_, count_};
       second->each.at += count_ * half_limbs_ * sizeof(Limb);
     }
-  }
-
-  // ---- arrays ----------------------------------------------------------------------------------------
-
-  [[nodiscard]] Limb* on_device(const Array& array, std::size_t row = 0) const {
-    return reinterpret_cast<Limb*>(device_ + array.at) + row * array.limbs;
-  }
-  [[nodiscard]] BatchView view(const Array& array, std::size_t first = 0, std::size_t rows = 0) const {
-    if (rows == 0) rows = count_;
-    return {on_device(array, first), rows, array.limbs, array.limbs, nullptr, true};
-  }
-  [[nodiscard]] BatchView view(const KeyNumber& number) const {
-    return number.shared.empty() ? view(number.rows.each) : one(number.shared);
-  }
-  [[nodiscard]] BatchResult result(const Array& array, std::size_t first = 0, std::size_t rows = 0) const {
-    if (rows == 0) rows = count_;
-    return {on_device(array, first), rows, array.limbs, array.limbs, nullptr, true};
-  }
-  [[nodiscard]] static gpu::DeviceOperand words(const Limb* limbs, std::size_t width, std::size_t stride) {
-    return {reinterpret_cast<const std::uint32_t*>(limbs), static_cast<std::uint32_t>(2 * width),
-            static_cast<std::uint32_t>(2 * stride)};
-  }
-  [[nodiscard]] gpu::DeviceOperand words(const Array& array, std::size_t first = 0) const {
-    return words(on_device(array, first), array.limbs, array.limbs);
   }
 
   // ---- steps -----------------------------------------------------------------------------------------
@@ -232,7 +179,7 @@ class DeviceOperation {
       download();
     }
     workspace_.done().record(workspace_.stream());
-    workspace_.stream().set_bytes(device_, 0, device_layout_.bytes());
+    arrays_.wipe();
     workspace_.done().wait();
     wipe_uploads();
     if (done) compare(wrong);
@@ -266,18 +213,11 @@ class DeviceOperation {
                    [&](std::size_t begin, std::size_t end, const StopToken&) { visit(begin, end); });
   }
 
-  [[nodiscard]] Limb* uploaded(const Array& array, std::size_t row) const {
-    return reinterpret_cast<Limb*>(upload_ + array.at) + row * array.limbs;
-  }
-  void put(const Array& array, std::size_t row, std::span<const Limb> number) const {
-    limbs::copy_extend({uploaded(array, row), array.limbs}, number);
-  }
-
   void upload() const {
-    workspace_.stream().copy_to_device(on_device(numbers_), rows_.numbers.data(), numbers_.bytes());
+    arrays_.copy_in(numbers_, rows_.numbers);
     put_keys();
     if (settings_.blinding) put_pairs();
-    workspace_.stream().copy_to_device(device_, upload_, upload_layout_.bytes());
+    arrays_.upload();
     if (settings_.blinding) gather_pairs();
     if (!one_key_) gather_keys();
   }
@@ -289,14 +229,14 @@ class DeviceOperation {
   }
 
   void put_pairs() const {
-    std::memcpy(upload_ + drawn_factors_.at, pairs_.factors().data(), drawn_factors_.bytes());
-    std::memcpy(upload_ + drawn_inverses_.at, pairs_.inverses().data(), drawn_inverses_.bytes());
+    std::memcpy(arrays_.uploaded(drawn_factors_), pairs_.factors().data(), drawn_factors_.bytes());
+    std::memcpy(arrays_.uploaded(drawn_inverses_), pairs_.inverses().data(), drawn_inverses_.bytes());
     for (std::size_t run = 0; run < rows_.runs.size(); ++run) {
       const KeyRun& rows = rows_.runs[run];
       const Grid grid(rows.size());
       for (std::size_t k = 0; k < rows.size(); ++k) {
-        *uploaded(columns_, rows.begin + k) = pairs_.column(run, grid, k);
-        *uploaded(lines_, rows.begin + k) = pairs_.line(run, grid, k);
+        *arrays_.uploaded(columns_, rows.begin + k) = pairs_.column(run, grid, k);
+        *arrays_.uploaded(lines_, rows.begin + k) = pairs_.line(run, grid, k);
       }
     }
   }
@@ -305,56 +245,50 @@ class DeviceOperation {
     for (std::size_t run = 0; run < rows_.runs.size(); ++run) {
       const RingKey& ring_key = *rows_.runs[run].key;
       const Key& key = ring_key.key();
-      put(p_.once, run, key.p());
-      put(q_.once, run, key.q());
+      arrays_.put(p_.once, run, key.p());
+      arrays_.put(q_.once, run, key.q());
       if (one_key_) return;
-      put(n_.rows.once, run, key.n());
-      put(blinding_scale_.rows.once, run, constants(ring_key).blinding_scale());
-      put(check_scale_.rows.once, run, scale(ring_key));
-      put(qinv_.rows.once, run, constants(ring_key).qinv());
-      put(dp_.once, run, key.dp());
-      put(dq_.once, run, key.dq());
-      std::fill(uploaded(runs_, rows_.runs[run].begin), uploaded(runs_, rows_.runs[run].end), Limb{run});
+      arrays_.put(n_.once, run, key.n());
+      arrays_.put(blinding_scale_.once, run, constants(ring_key).blinding_scale());
+      arrays_.put(check_scale_.once, run, scale(ring_key));
+      arrays_.put(qinv_.once, run, constants(ring_key).qinv());
+      arrays_.put(dp_.once, run, key.dp());
+      arrays_.put(dq_.once, run, key.dq());
     }
-  }
-
-  /// Row i of `to` = row list[i] of `from`.
-  void gather(const Array& from, const Array& list, const Array& to) const {
-    gpu::RowsJob copy;
-    copy.from = {on_device(from), from.limbs, on_device(list)};
-    copy.to = {on_device(to), to.limbs, nullptr};
-    copy.from_width = copy.to_width = static_cast<std::uint32_t>(to.limbs);
-    gpu::launch_copy_rows(workspace_.stream(), copy, count_);
+    arrays_.put_runs(runs_);
   }
 
   void gather_pairs() const {
-    gather(drawn_factors_, columns_, factors_[0]);
-    gather(drawn_factors_, lines_, factors_[1]);
-    gather(drawn_inverses_, columns_, inverses_[0]);
-    gather(drawn_inverses_, lines_, inverses_[1]);
+    arrays_.gather(drawn_factors_, columns_, factors_[0]);
+    arrays_.gather(drawn_factors_, lines_, factors_[1]);
+    arrays_.gather(drawn_inverses_, columns_, inverses_[0]);
+    arrays_.gather(drawn_inverses_, lines_, inverses_[1]);
   }
 
   void gather_keys() const {
-    for (const Gathered& numbers :
-         {n_.rows, blinding_scale_.rows, check_scale_.rows, qinv_.rows, p_, q_, dp_, dq_}) {
-      gather(numbers.once, runs_, numbers.each);
+    for (const KeyNumber& number : {n_, blinding_scale_, check_scale_, qinv_}) {
+      arrays_.gather(number.once, runs_, number.each);
     }
+    for (const Gathered& numbers : {p_, q_, dp_, dq_}) arrays_.gather(numbers.once, runs_, numbers.each);
   }
 
   void multiply_modulo_n(Step step, const BatchView& x, const std::array<Array, 2>& factors,
                          const BatchResult& product) const {
-    const std::array operands{x, view(factors[0]), view(factors[1]), view(blinding_scale_)};
-    queue(step, products_.modulo_n, gpu::plain_product_program(4), view(n_), operands, product);
+    const std::array operands{x, arrays_.view(factors[0]), arrays_.view(factors[1]),
+                              arrays_.view(blinding_scale_)};
+    queue(step, products_.modulo_n, gpu::plain_product_program(4), arrays_.view(n_), operands, product);
   }
 
   void blind() const {
     if (settings_.blinding) {
-      multiply_modulo_n(Step::blind, view(numbers_), factors_, result(blinded_));
+      multiply_modulo_n(Step::blind, arrays_.view(numbers_), factors_, arrays_.result(blinded_, 0, count_));
     } else {
-      workspace_.stream().copy_on_device(on_device(blinded_), on_device(numbers_), numbers_.bytes());
+      workspace_.stream().copy_on_device(arrays_.on_device(blinded_), arrays_.on_device(numbers_),
+                                         numbers_.bytes());
     }
     if (!one_key_) {
-      workspace_.stream().copy_on_device(on_device(blinded_, count_), on_device(blinded_), numbers_.bytes());
+      workspace_.stream().copy_on_device(arrays_.on_device(blinded_, count_), arrays_.on_device(blinded_),
+                                         numbers_.bytes());
     }
     wait();
   }
@@ -381,11 +315,11 @@ class DeviceOperation {
   void raise_half(std::size_t half) const {
     const RingKey& key = first_key();
     Job job;
-    job.x = view(blinded_);
+    job.x = arrays_.view(blinded_);
     job.y = one(key.key().exponent(half));
     job.modulus = one(key.key().prime(half));
     job.shared = key.prime(half).on(gpu_);
-    job.result = result(halves_, half * count_);
+    job.result = arrays_.result(halves_, half * count_, count_);
     raise(job);
   }
 
@@ -394,10 +328,10 @@ class DeviceOperation {
     facts.all_moduli = ModulusFact{static_cast<std::uint16_t>(half_limbs_), ModulusClass::compute, 1};
     Job job;
     job.facts = &facts;
-    job.x = view(blinded_, 0, 2 * count_);
-    job.y = view(dp_.each, 0, 2 * count_);
-    job.modulus = view(p_.each, 0, 2 * count_);
-    job.result = result(halves_, 0, 2 * count_);
+    job.x = arrays_.view(blinded_, 0, 2 * count_);
+    job.y = arrays_.view(dp_.each, 0, 2 * count_);
+    job.modulus = arrays_.view(p_.each, 0, 2 * count_);
+    job.result = arrays_.result(halves_, 0, 2 * count_);
     raise(job);
   }
 
@@ -413,10 +347,10 @@ class DeviceOperation {
   void damage(FaultPoint point, const Array& array) const {
     if (settings_.fault_hook == nullptr) return;
     limbs::Buffer numbers(array.rows * array.limbs);
-    workspace_.stream().copy_to_host(numbers.data(), on_device(array), array.bytes());
+    workspace_.stream().copy_to_host(numbers.data(), arrays_.on_device(array), array.bytes());
     wait();
     (*settings_.fault_hook)(point, numbers.first(numbers.size()), array.limbs);
-    workspace_.stream().copy_to_device(on_device(array), numbers.data(), array.bytes());
+    workspace_.stream().copy_to_device(arrays_.on_device(array), numbers.data(), array.bytes());
     wait();
   }
 
@@ -429,58 +363,59 @@ class DeviceOperation {
   /// Combine the halves by Garner's formula, then remove the blinding.
   void combine() {
     subtract();
-    const std::array factors{view(differences_), view(qinv_)};
-    const BatchView p = one_key_ ? one(first_key().key().p()) : view(p_.each);
+    const std::array factors{arrays_.view(differences_), arrays_.view(qinv_)};
+    const BatchView p = one_key_ ? one(first_key().key().p()) : arrays_.view(p_.each);
     queue(Step::combine, products_.modulo_p, gpu::plain_product_program(2), p, factors,
-          result(factors_of_q_));
+          arrays_.result(factors_of_q_));
     add_multiple_of_q();
     if (settings_.blinding) {
-      multiply_modulo_n(Step::unblind, view(combined_), inverses_, result(powers_));
+      multiply_modulo_n(Step::unblind, arrays_.view(combined_), inverses_, arrays_.result(powers_));
     }
   }
 
   /// p or q, one for all rows or one per row.
   [[nodiscard]] gpu::DeviceOperand prime(const Gathered& primes) const {
-    return one_key_ ? words(on_device(primes.once), half_limbs_, 0) : words(primes.each);
+    return one_key_ ? arrays_.words(arrays_.on_device(primes.once), half_limbs_, 0)
+                    : arrays_.words(primes.each);
   }
 
   void subtract() const {
     gpu::GarnerDifferenceJob job;
-    job.a = words(halves_);
-    job.b = words(halves_, count_);
+    job.a = arrays_.words(halves_);
+    job.b = arrays_.words(halves_, count_);
     job.p = prime(p_);
     job.words = static_cast<std::uint32_t>(2 * half_limbs_);
     job.count = static_cast<std::uint32_t>(count_);
-    job.result = reinterpret_cast<std::uint32_t*>(on_device(differences_));
+    job.result = reinterpret_cast<std::uint32_t*>(arrays_.on_device(differences_));
     gpu::launch_difference(workspace_.stream(), job);
   }
 
   void add_multiple_of_q() const {
     gpu::GarnerSumJob job;
-    job.b = words(halves_, count_);
+    job.b = arrays_.words(halves_, count_);
     job.q = prime(q_);
-    job.h = words(factors_of_q_);
+    job.h = arrays_.words(factors_of_q_);
     job.words = static_cast<std::uint32_t>(2 * half_limbs_);
     job.count = static_cast<std::uint32_t>(count_);
     const Array& to = settings_.blinding ? combined_ : powers_;
-    job.result = reinterpret_cast<std::uint32_t*>(on_device(to));
+    job.result = reinterpret_cast<std::uint32_t*>(arrays_.on_device(to));
     job.result_words = static_cast<std::uint32_t>(2 * limbs_);
     gpu::launch_sum(workspace_.stream(), job);
   }
 
   void check() const {
-    workspace_.stream().set_bytes(on_device(found_), kNoPower, found_.bytes());
+    workspace_.stream().set_bytes(arrays_.on_device(found_), kNoPower, found_.bytes());
     damage(FaultPoint::before_check, found_);
     const SlidingSchedule schedule = best_sliding_schedule(first_key().key().e());
-    const std::array operands{view(powers_), view(check_scale_)};
-    queue(Step::check, products_.modulo_n, gpu::scaled_power_program(schedule), view(n_), operands,
-          result(found_));
+    const std::array operands{arrays_.view(powers_), arrays_.view(check_scale_)};
+    queue(Step::check, products_.modulo_n, gpu::scaled_power_program(schedule), arrays_.view(n_), operands,
+          arrays_.result(found_));
     damage(FaultPoint::after_check, found_);
   }
 
   void download() const {
-    workspace_.stream().copy_to_host(rows_.powers.data(), on_device(powers_), powers_.bytes());
-    workspace_.stream().copy_to_host(download_, on_device(found_), found_.bytes());
+    arrays_.copy_out(rows_.powers, powers_);
+    workspace_.stream().copy_to_host(download_, arrays_.on_device(found_), found_.bytes());
   }
 
   /// On input: the download is done.

@@ -6,6 +6,7 @@
 
 #include "gpu/program/programs.hpp"
 #include "modexp/windows.hpp"
+#include "rsa/device_arrays.hpp"
 #include "rsa/exponent_groups.hpp"
 #include "rsa/ring_devices.hpp"
 
@@ -116,33 +117,87 @@ class PublicOperation {
   }
 };
 
-/// A view of one number of each row's key: a single number if there is one key, else all of them in
-/// `storage`.
-template <class NumberOf>
-BatchView of_keys(const Rows& rows, limbs::Buffer& storage, const NumberOf& number_of) {
-  if (rows.runs.size() == 1) return one(number_of(*rows.runs.front().key));
-  storage = limbs::Buffer(rows.count() * rows.limbs);
-  for (const KeyRun& run : rows.runs) {
-    const std::span<const Limb> number = number_of(*run.key);
-    for (std::size_t row = run.begin; row < run.end; ++row) {
-      limbs::copy_extend(storage.part(row * rows.limbs, rows.limbs), number);
+/// One attempt to compute the rows on a GPU, in a workspace. Exponents of all keys are equal.
+class PublicOnDevice {
+ public:
+  PublicOnDevice(const Rows& rows, std::span<const Limb> numbers, std::span<Limb> powers,
+                 const gpu::ProgramRunner& products, gpu::Workspace& workspace, TimingClass timing)
+      : rows_(rows),
+        products_(products),
+        workspace_(workspace),
+        arrays_(rows, workspace),
+        timing_(timing),
+        one_key_(rows.runs.size() == 1) {
+    lay_out();
+    try {
+      run(numbers, powers);
+    } catch (...) {
+      // Somebody else computes the rows next: the device must not read or write them any more.
+      workspace_.stream().drain();
+      throw;
     }
   }
-  return rows.view(storage.first(storage.size()));
-}
+
+ private:
+  const Rows& rows_;
+  const gpu::ProgramRunner& products_;
+  gpu::Workspace& workspace_;
+  DeviceArrays arrays_;
+  TimingClass timing_;
+  bool one_key_;
+  DeviceArrays::Array runs_, numbers_, powers_;
+  DeviceArrays::KeyNumber n_, scale_;
+
+  [[nodiscard]] const RingKey& first_key() const { return *rows_.runs.front().key; }
+  [[nodiscard]] std::span<const Limb> scale(const RingKey& key) const {
+    return key.scale_on_device(products_.radix_limbs());
+  }
+
+  void lay_out() {
+    if (!one_key_) runs_ = arrays_.add_uploaded(rows_.count(), 1);
+    n_ = arrays_.add_of_key(first_key().key().n(), one_key_);
+    scale_ = arrays_.add_of_key(scale(first_key()), one_key_);
+    arrays_.add_each(n_);
+    arrays_.add_each(scale_);
+    numbers_ = arrays_.add(rows_.count(), rows_.limbs);
+    powers_ = arrays_.add(rows_.count(), rows_.limbs);
+    arrays_.allocate();
+  }
+
+  void run(std::span<const Limb> numbers, std::span<Limb> powers) {
+    arrays_.copy_in(numbers_, numbers);
+    if (!one_key_) bring_keys();
+    const SlidingSchedule schedule = best_sliding_schedule(first_key().key().e());
+    const std::array operands{arrays_.view(numbers_), arrays_.view(scale_)};
+    gpu::Workspace& program = workspace_.beside(0);
+    products_.queue(gpu::scaled_power_program(schedule), timing_, arrays_.view(n_), operands,
+                    arrays_.result(powers_), program);
+    arrays_.copy_out(powers, powers_);
+    workspace_.done().record(workspace_.stream());
+    if (timing_ == TimingClass::secret) arrays_.wipe();
+    workspace_.done().wait();
+    if (timing_ == TimingClass::secret) program.wipe_upload();
+  }
+
+  void bring_keys() const {
+    arrays_.put_runs(runs_);
+    for (std::size_t run = 0; run < rows_.runs.size(); ++run) {
+      const RingKey& key = *rows_.runs[run].key;
+      arrays_.put(n_.once, run, key.key().n());
+      arrays_.put(scale_.once, run, scale(key));
+    }
+    arrays_.upload();
+    arrays_.gather(n_.once, runs_, n_.each);
+    arrays_.gather(scale_.once, runs_, scale_.each);
+  }
+};
 
 void raise_to_public_on(const PowerGpu& gpu, const Rows& rows, std::span<const Limb> numbers,
                         std::span<Limb> powers, const PublicSettings& settings) {
   const gpu::ProgramRunner& products = settings.devices->products(gpu, rows.limbs);
-  limbs::Buffer all_moduli;
-  limbs::Buffer all_scales;
-  const BatchView moduli = of_keys(rows, all_moduli, [](const RingKey& key) { return key.key().n(); });
-  const BatchView scales = of_keys(
-      rows, all_scales, [&](const RingKey& key) { return key.scale_on_device(products.radix_limbs()); });
-  const SlidingSchedule schedule = best_sliding_schedule(rows.runs.front().key->key().e());
-  const std::array operands{rows.view(numbers), scales};
-  products.run(gpu::scaled_power_program(schedule), settings.timing, moduli, operands,
-               {powers.data(), rows.count(), rows.limbs, rows.limbs, nullptr});
+  settings.devices->workspaces(gpu).lend([&](gpu::Workspace& workspace) {
+    PublicOnDevice(rows, numbers, powers, products, workspace, settings.timing);
+  });
 }
 
 }  // namespace

@@ -11,6 +11,9 @@
 namespace manymod::rsa {
 namespace {
 
+// Threads that encode and decode the blocks of a call have one each while the GPU computes.
+constexpr std::size_t kWorkspacesOfRing = 16;
+
 // Programs of products need a technique with R = 2^(64 limbs).
 const gpu::Technique& technique_of(Backend backend) {
   return backend == Backend::opencl ? cios32::opencl_techniques().front() : row32::cuda_techniques().front();
@@ -39,7 +42,7 @@ gpu::Workspaces& RingDevices::workspaces(const PowerGpu& gpu) const {
   gpu::Device& device = gpu_device(gpu.backend(), gpu.index());
   const std::lock_guard lock(mutex_);
   auto& workspaces = workspaces_[{gpu.backend(), gpu.index()}];
-  if (workspaces == nullptr) workspaces = std::make_unique<gpu::Workspaces>(device);
+  if (workspaces == nullptr) workspaces = std::make_unique<gpu::Workspaces>(device, kWorkspacesOfRing);
   return *workspaces;
 }
 

@@ -45,9 +45,6 @@ struct Rows {
   [[nodiscard]] std::span<const Limb> power(std::size_t row) const {
     return powers.subspan(row * limbs, limbs);
   }
-  [[nodiscard]] BatchView view(std::span<const Limb> all) const {
-    return {all.data(), count(), limbs, limbs, nullptr};
-  }
 };
 
 /// A view of one number that all rows share.

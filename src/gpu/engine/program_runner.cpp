@@ -10,10 +10,6 @@
 namespace manymod::gpu {
 namespace {
 
-// Short programs: copying operands and results on the host takes longer than the device, and each of the
-// threads that do so has a workspace.
-constexpr std::size_t kInFlight = 16;
-
 // Few items are computed in the time of one, which more threads make shorter, until this many threads of each
 // multiprocessor have work: two warps for each of its schedulers. From there on shapes with fewer threads
 // take less time for all items together.
@@ -34,10 +30,7 @@ std::vector<const Shape*> narrowest_shapes(std::span<const Shape> shapes, std::s
 }  // namespace
 
 ProgramRunner::ProgramRunner(const Technique& technique, Device& device, std::size_t limbs)
-    : device_(device),
-      limbs_(limbs),
-      shapes_(narrowest_shapes(technique.shapes, limbs)),
-      workspaces_(device, kInFlight) {
+    : device_(device), limbs_(limbs), shapes_(narrowest_shapes(technique.shapes, limbs)) {
   if (technique.reference == nullptr) return;
   // Each kernel that a driver compiles takes seconds: there is one for all numbers of items.
   shapes_.resize(1);
@@ -53,34 +46,17 @@ const Shape& ProgramRunner::shape_for(std::size_t items) const {
   return *best;
 }
 
-template <class Use>
-void ProgramRunner::with_plan(const Program& program, TimingClass timing, const BatchView& modulus,
-                              std::span<const BatchView> operands, const BatchResult& result,
-                              const Use& use) const {
-  std::vector<ItemStatus> statuses(result.count, ItemStatus::not_computed);
+void ProgramRunner::queue(const Program& program, TimingClass timing, const BatchView& modulus,
+                          std::span<const BatchView> operands, const BatchResult& result,
+                          Workspace& workspace) const {
   Job job;
   job.op = Operation::mulmod;
   job.timing = timing;
   job.modulus = modulus;
   job.result = result;
-  job.status = statuses.data();
   ChunkPlan plan{device_, shape_for(result.count), job, program, limbs_, {}, 1, {}};
   for (const BatchView& operand : operands) plan.operands.push_back({&operand, Entry::as_it_is});
-  use(plan);
-}
-
-void ProgramRunner::run(const Program& program, TimingClass timing, const BatchView& modulus,
-                        std::span<const BatchView> operands, const BatchResult& result) const {
-  with_plan(program, timing, modulus, operands, result, [&](const ChunkPlan& plan) {
-    workspaces_.lend([&](Workspace& workspace) { run_chunk(plan, Items::run(0, result.count), workspace); });
-  });
-}
-
-void ProgramRunner::queue(const Program& program, TimingClass timing, const BatchView& modulus,
-                          std::span<const BatchView> operands, const BatchResult& result,
-                          Workspace& workspace) const {
-  with_plan(program, timing, modulus, operands, result,
-            [&](const ChunkPlan& plan) { queue_chunk(plan, Items::run(0, result.count), workspace); });
+  queue_chunk(plan, Items::run(0, result.count), workspace);
 }
 
 }  // namespace manymod::gpu
