@@ -120,8 +120,8 @@ class PublicOperation {
 /// One attempt to compute the rows on a GPU, in a workspace. Exponents of all keys are equal.
 class PublicOnDevice {
  public:
-  PublicOnDevice(const Rows& rows, std::span<const Limb> numbers, std::span<Limb> powers,
-                 const gpu::ProgramRunner& products, gpu::Workspace& workspace, TimingClass timing)
+  PublicOnDevice(const Rows& rows, const gpu::ProgramRunner& products, gpu::Workspace& workspace,
+                 TimingClass timing)
       : rows_(rows),
         products_(products),
         workspace_(workspace),
@@ -129,8 +129,11 @@ class PublicOnDevice {
         timing_(timing),
         one_key_(rows.runs.size() == 1) {
     lay_out();
+  }
+
+  void run(std::span<const Limb> numbers, std::span<Limb> powers) {
     try {
-      run(numbers, powers);
+      run_steps(numbers, powers);
     } catch (...) {
       // Somebody else computes the rows next: the device must not read or write them any more.
       workspace_.stream().drain();
@@ -164,7 +167,7 @@ class PublicOnDevice {
     arrays_.allocate();
   }
 
-  void run(std::span<const Limb> numbers, std::span<Limb> powers) {
+  void run_steps(std::span<const Limb> numbers, std::span<Limb> powers) {
     arrays_.copy_in(numbers_, numbers);
     if (!one_key_) bring_keys();
     const SlidingSchedule schedule = best_sliding_schedule(first_key().key().e());
@@ -196,7 +199,7 @@ void raise_to_public_on(const PowerGpu& gpu, const Rows& rows, std::span<const L
                         std::span<Limb> powers, const PublicSettings& settings) {
   const gpu::ProgramRunner& products = settings.devices->products(gpu, rows.limbs);
   settings.devices->workspaces(gpu).lend([&](gpu::Workspace& workspace) {
-    PublicOnDevice(rows, numbers, powers, products, workspace, settings.timing);
+    PublicOnDevice(rows, products, workspace, settings.timing).run(numbers, powers);
   });
 }
 
