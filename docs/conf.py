@@ -48,7 +48,7 @@ nitpick_ignore_regex = [
     ("c:identifier", r"u?int\d+_t|size_t"),
     (
         "cpp:identifier",
-        r"(\w+::)*(detail|wrapper|special_primes|hex_curves|cuda|field|integers|jacobian)(::.*)?",
+        r"(\w+::)*(detail|wrapper|special_primes|hex_curves|cuda|field|integers|jacobian|windows)(::.*)?",
     ),
     ("cpp:identifier", r"Words(Out)?|LaneMemory|Row32|Destroy|Element|(Field|Base)(::\w+)?"),
     ("std:ref", r"\w+_8h(pp)?"),

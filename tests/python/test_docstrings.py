@@ -13,10 +13,12 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+SOURCES = Path(__file__).resolve().parents[2] / "python" / "manymod"
 MODULES = ("manymod", "manymod.ecc", "manymod.rsa", "manymod.ray", "manymod.frames")
 #: Raised by Python's own protocols (pickle, iteration, attributes), or by constructors that nobody calls.
 PROTOCOL = {"AssertionError", "AttributeError", "IndexError", "NotImplementedError", "StopIteration"}
@@ -104,3 +106,22 @@ def test_functions_are_found() -> None:
     names = {one.name for one in PUBLIC}
     assert {"manymod.powmod", "manymod.ecc.Curve.sign", "manymod.rsa.KeyRing.decrypt"} <= names
     assert len(names) > 100
+
+
+def returns(docstring: str) -> str:
+    """The first line of a section of results, without what is in double backticks; else an empty text."""
+    found = re.search(r"^(?:Returns|Yields):\n\s*(.*)", docstring, re.MULTILINE)
+    return re.sub(r"``.+?``", "", found[1]) if found else ""
+
+
+def test_no_docstring_has_a_colon_in_the_first_line_of_its_results() -> None:
+    """Sphinx takes what is before it for a type, and looks that up: `make docs` fails."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    wrong = [
+        f"{path.relative_to(SOURCES)}: {line}"
+        for path in SOURCES.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, documented) and ":" in (line := returns(ast.get_docstring(node) or ""))
+    ]
+    assert wrong == []
+    assert returns("Sign.\n\nReturns:\n    Signatures: bytes, ``a:b``.\n") == "Signatures: bytes, ."

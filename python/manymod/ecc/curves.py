@@ -243,8 +243,8 @@ class Curve(KeyAgreement):
                   returned, True by default: a faulty one would reveal the key.
 
         Returns:
-            Signatures in the kind of the messages: bytes, a list, an array of them, an Arrow array or a
-            column. For ``uint8[N, W]`` it is the same, but a list with ``"der"``, where lengths differ.
+            Signatures in the kind of the messages (bytes, a list, an array of them, an Arrow array or a
+            column). For ``uint8[N, W]`` it is the same, but a list with ``"der"``, where lengths differ.
 
         Raises:
             ItemValueError: (a ValueError) if a private key or a given nonce is out of range, or the curve
