@@ -73,6 +73,7 @@ copybutton_prompt_is_regexp = True
 
 # The implementation's signature, not those of the overloads, which repeat the docstring's list of arguments.
 autodoc_typehints = "none"
+autodoc_mock_imports = ["ray"]  # manymod.ray is described without Ray
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 napoleon_numpy_docstring = False

@@ -154,7 +154,7 @@ def _measure(rows: list[Row], machine: Machine, settings: Settings, prefix: Path
     help="The report is OUTPUT.html, OUTPUT.md and OUTPUT.json.",
 )
 @click.option(
-    "--only", multiple=True, metavar="ROW", help="Rows by name, its beginning or a pattern: 002/II/*/512."
+    "--only", multiple=True, metavar="ROW", help="Rows by name, its beginning or a pattern: 002/II/980ti*."
 )
 @click.option(
     "--quick",
