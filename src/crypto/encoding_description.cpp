@@ -87,6 +87,13 @@ bool looks_like_path(std::string_view text) {
          std::ranges::any_of(kBeginnings, [&](auto beginning) { return text.starts_with(beginning); });
 }
 
+// What to do about a key of OpenSSH: its own program writes no other format of Ed25519.
+std::string openssh_key(const char* kind, bool is_ed25519, const char* conversion) {
+  if (!is_ed25519) return std::string(kind) + ": convert it with " + conversion;
+  return std::string(kind) +
+         " of Ed25519, which ssh-keygen cannot convert: the cryptography package of Python can";
+}
+
 }  // namespace
 
 std::string algorithm_name(const ASN1_OBJECT* algorithm) {
@@ -112,8 +119,15 @@ std::string describe_der(ByteSpan der, const KeyFamily& family) {
   return {};
 }
 
+std::string describe_openssh(ByteSpan content) {
+  // The names of a cipher and of a derivation come first, and the algorithm's before any number of the key.
+  constexpr std::size_t kLongestBeginning = 128;
+  const ByteSpan beginning = content.first(std::min(content.size(), kLongestBeginning));
+  const bool is_ed25519 = !std::ranges::search(beginning, "ssh-ed25519"sv).empty();
+  return openssh_key("an OpenSSH key", is_ed25519, "ssh-keygen -p -m PEM");
+}
+
 std::string describe_label(std::string_view label) {
-  if (label == kOpensshLabel) return "an OpenSSH key: convert it with ssh-keygen -p -m PEM";
   if (label.ends_with("CERTIFICATE REQUEST")) return "a certificate request (CSR), not a key or certificate";
   if (label == "X509 CRL") return "a certificate revocation list (CRL)";
   if (label.ends_with("PARAMETERS")) return std::string(label) + " alone";
@@ -136,7 +150,8 @@ std::string describe_bytes(std::string_view text, const KeyFamily& family) {
     const bool wanted = std::ranges::any_of(family.ssh_prefixes,
                                             [&](std::string_view own) { return algorithm.starts_with(own); });
     if (!wanted) return "an OpenSSH public key of " + algorithm + ", " + family.other;
-    return "an OpenSSH public key: convert it with ssh-keygen -e -m PKCS8";
+    const bool is_ed25519 = algorithm.starts_with("ssh-ed25519");
+    return openssh_key("an OpenSSH public key", is_ed25519, "ssh-keygen -e -m PKCS8");
   }
   if (has("---- BEGIN SSH2 ")) return "a key in the format of SSH2: convert it with ssh-keygen -i";
   if (text.starts_with("PuTTY-User-Key-File")) return "a PuTTY key: export it from puttygen as PEM";

@@ -34,6 +34,9 @@ std::string describe_der(ByteSpan der, const KeyFamily& family);
 /// Text or bytes that are neither PEM nor DER.
 std::string describe_bytes(std::string_view text, const KeyFamily& family);
 
+/// The content of a private key in OpenSSH's format, encrypted or not.
+std::string describe_openssh(ByteSpan content);
+
 /// A PEM block by its label alone; empty if its content tells more.
 std::string describe_label(std::string_view label);
 

@@ -191,9 +191,11 @@ Found read_block(const PemBlock& block, const mm_bytes& password, const KeyFamil
   if (!block.complete) return no_key("truncated PEM, it has no END line for " + block.label);
   PemContent content;
   if (std::string known = describe_label(block.label); !known.empty()) {
-    return no_key(std::move(known), block.label == kOpensshLabel ? Unread::openssh : Unread::other);
+    return no_key(std::move(known));
   }
-  if (!read_pem(block, content)) return no_key("PEM whose base64 is damaged: " + block.label);
+  const bool is_base64 = read_pem(block, content);
+  if (block.label == kOpensshLabel) return no_key(describe_openssh(content.der), Unread::openssh);
+  if (!is_base64) return no_key("PEM whose base64 is damaged: " + block.label);
   if (content.encrypted()) {
     if (Found failure = decrypt_block(content, password); !failure.problem.empty()) return failure;
   }

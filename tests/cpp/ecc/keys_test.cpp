@@ -184,6 +184,29 @@ TEST(EccKeys, SayWhatIsWrong) {
   EXPECT_TRUE(mentions(problem_of(text.substr(0, text.size() / 2)), "truncated"));
 }
 
+TEST(EccKeys, SayHowKeysOfOpensshAreConverted) {
+  // Beginnings of private keys, up to the names of their algorithms.
+  const std::string ed25519 =
+      "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZWQyNTUx"
+      "OQ==";
+  const std::string encrypted =
+      "b3BlbnNzaC1rZXktdjEAAAAAHWNoYWNoYTIwLXBvbHkxMzA1QG9wZW5zc2guY29tAAAABmJjcnlw"
+      "dAAAABgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAAAMwAAAAtzc2gtZWQyNTUxOQ==";
+  const std::string p256 =
+      "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAABNlY2RzYS1zaGEy"
+      "LW5pc3RwMjU2";
+  const auto told = [](const std::string& content) {
+    return problem_of("-----BEGIN OPENSSH PRIVATE KEY-----\n" + content +
+                      "\n-----END OPENSSH PRIVATE KEY-----\n");
+  };
+  EXPECT_TRUE(mentions(told(p256), "an OpenSSH key: convert it with ssh-keygen -p -m PEM"));
+  EXPECT_TRUE(mentions(told(ed25519), "an OpenSSH key of Ed25519, which ssh-keygen cannot convert"));
+  EXPECT_TRUE(mentions(told(encrypted), "an OpenSSH key of Ed25519, which ssh-keygen cannot convert"));
+  EXPECT_TRUE(mentions(problem_of("ecdsa-sha2-nistp256 AAAAE2VjZHNh x"), "with ssh-keygen -e -m PKCS8"));
+  EXPECT_TRUE(mentions(problem_of("ssh-ed25519 AAAAC3NzaC1lZDI1 x"),
+                       "an OpenSSH public key of Ed25519, which ssh-keygen cannot convert"));
+}
+
 /// By write(key, &der), which allocates.
 std::string der_of(EVP_PKEY* key, int (*write)(const EVP_PKEY*, unsigned char**)) {
   unsigned char* der = nullptr;
