@@ -159,7 +159,7 @@ def test_messages_of_mistakes() -> None:
     key = ecc.Key.generate(ecc.ED25519)
     with pytest.raises(ValueError, match="encoding must be"):
         key.public_bytes("hex")  # type: ignore[arg-type]
-    for text in ("", "ssh-ed25519 AAAA", "/home/key.pem"):
+    for text in ("", "ssh-rsa AAAA", "/home/key.pem"):
         with pytest.raises(InvalidKeyError, match="no block of PEM"):
             ecc.Key.from_pem(text)
     with pytest.raises(TypeError, match="pair"):

@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python" / "manymod"
 # fit, the longest is meant.
 LAYERS = [
     ["_core", "_extras", "_forked", "_starting", "errors"],
-    ["_hashes", "_key_files"],
+    ["_hashes", "_key_files", "_openssh"],
     ["_arrow", "_device_packages", "_indexing", "_limbs", "_series", "intarray"],
     ["_answer", "_arrow_operands", "_device", "_operand_kinds", "_operands", "device_array"],
     ["_answers", "_arrow_answers", "_device_answer", "_byte_items", "_byte_typing", "_run", "_typing"],

@@ -14,6 +14,7 @@ import numpy as np
 from manymod import _core
 from manymod._key_files import contents_of, is_pem
 from manymod._run import Errors, Progress
+from manymod.ecc._decode import decoded_text, is_openssh_public
 from manymod.ecc._key_calls import KeyCalls, KeyNumbers
 from manymod.ecc._operands import is_integer
 from manymod.ecc._options import point_settings
@@ -117,7 +118,8 @@ class Key:
         """Read PKCS#8 or SEC 1, encrypted or not, SubjectPublicKeyInfo or a certificate from PEM.
 
         Of several blocks the private key is taken, if there is one. The signature and the dates of a
-        certificate are not checked.
+        certificate are not checked. OpenSSH's keys are read where the cryptography package is installed:
+        private ones, and public ones with which the text begins.
 
         Args:
             data: the text of the file.
@@ -127,9 +129,9 @@ class Key:
             InvalidKeyError: (a ValueError) if it is no key on a named curve; it says what was found.
         """
         encoded = contents_of("data", data)
-        if not is_pem(encoded):
+        if not is_pem(encoded) and not is_openssh_public(encoded):
             raise InvalidKeyError("key on a curve: no block of PEM: DER is read by from_der")
-        return cls._decoded(encoded, password, public_only=False)
+        return cls._of_native(decoded_text(encoded, _password(password), public_only=False))
 
     @classmethod
     def from_der(cls, data: Buffer, password: str | Buffer | None = None) -> Self:
@@ -142,7 +144,7 @@ class Key:
         encoded = contents_of("data", data, text=False)
         if is_pem(encoded):
             raise InvalidKeyError("key on a curve: PEM, not DER: use from_pem")
-        return cls._decoded(encoded, password, public_only=False)
+        return cls._of_native(_core.EccKey(encoded, _password(password), False))
 
     @classmethod
     def from_cryptography(cls, key: Any) -> Self:
@@ -160,12 +162,10 @@ class Key:
             encoded = key.public_bytes(forms.Encoding.DER, forms.PublicFormat.SubjectPublicKeyInfo)
         else:
             raise TypeError(f"key must be a key of the cryptography package, not {type(key).__name__}")
-        return cls._decoded(memoryview(encoded), None, public_only=False)
+        return cls._of_native(_core.EccKey(encoded, None, False))
 
     @classmethod
-    def _decoded(cls, encoded: memoryview, password: Any, *, public_only: bool) -> Self:
-        word = None if password is None else contents_of("password", password)
-        native = _core.EccKey(encoded, word, public_only)
+    def _of_native(cls, native: _core.EccKey) -> Self:
         secret = native.secret
         curve = Curve.named(native.curve.name)
         return cls(KeyNumbers(curve, bytes(native.public_bytes), secret or None))
@@ -415,6 +415,10 @@ def _title(curve: Curve) -> str:
     return f"{curve.name or 'own curve'} key"
 
 
+def _password(given: str | Buffer | None) -> memoryview | None:
+    return None if given is None else contents_of("password", given)
+
+
 def _view(name: str, value: Any) -> memoryview:
     """The bytes of a key: bytes() and bytearray() would make zeros of an int."""
     try:
@@ -429,4 +433,4 @@ def read_key(data: bytes, password: bytes | None, *, public_only: bool = False) 
     Raises:
         InvalidKeyError: if there is none; the message says what was found.
     """
-    return Key._decoded(memoryview(data), password, public_only=public_only)
+    return Key._of_native(decoded_text(memoryview(data), _password(password), public_only=public_only))

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import codecs
 import operator
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from manymod import _core
 from manymod._key_files import contents_of, is_pem
+from manymod._openssh import PRIVATE_BLOCK, load_private, load_public, public_key_of
 from manymod.errors import InvalidKeyError
 
 if TYPE_CHECKING:
@@ -21,14 +20,9 @@ __all__ = ["decoded", "foreign_numbers", "native_key", "private_numbers"]
 
 #: What the messages of errors begin with.
 _TITLE = "RSA key: "
-#: Base64 has no dash, so that one block ends before the next begins, and a search takes linear time.
-_OPENSSH = re.compile(rb"-----BEGIN OPENSSH PRIVATE KEY-----[^-]*-----END OPENSSH PRIVATE KEY-----")
-_OPENSSH_PUBLIC = re.compile(rb"(\xef\xbb\xbf)?\s*(\\[nr]\s*)*ssh-rsa(-cert-v01@openssh\.com)?\s")
-#: Line breaks as two characters, as environment variables have them.
-_ESCAPED = re.compile(rb"\\[nr]")
+_OPENSSH_PUBLIC = public_key_of("ssh-rsa")
 #: Beginnings of the cryptography package's messages about what a wrong password decrypts.
 _WRONG_PASSWORD = ("Incorrect password", "Could not deserialize")
-_CONVERT = "convert it with ssh-keygen -p -m PEM, or install cryptography (pip install cryptography)"
 
 
 def decoded(
@@ -58,10 +52,11 @@ def decoded(
     pem = is_pem(encoded)
     if form == "der" and pem:
         raise InvalidKeyError("RSA key: PEM, not DER: use from_pem")
-    if form != "der" and _OPENSSH_PUBLIC.match(encoded) and (kind == _core.MM_RSA_KEY_PUBLIC or not pem):
+    line = None if form == "der" else _OPENSSH_PUBLIC.match(encoded)
+    if line and (kind == _core.MM_RSA_KEY_PUBLIC or not pem):
         if kind == _core.MM_RSA_KEY_PRIVATE:
             raise InvalidKeyError("RSA key: a public key, where a private one is needed")
-        return reader.of_cryptography(_openssh(bytes(encoded), None, private=False))
+        return reader.of_cryptography(_rsa(load_public(line["key"], _TITLE)))
     if pem:
         return reader.of_blocks(encoded, kind)
     key = reader.of_libcrypto(encoded, kind)
@@ -113,9 +108,9 @@ class _Reader:
         if kind == _core.MM_RSA_KEY_PUBLIC:
             unread = InvalidKeyError("RSA key: a private key, where a public one is needed")
         else:
-            for block in _OPENSSH.finditer(encoded):
+            for block in PRIVATE_BLOCK.finditer(encoded):
                 try:
-                    key = _openssh(block[0], self.password, private=True)
+                    key = _rsa(load_private(block[0], self.password, _TITLE))
                 except InvalidKeyError as error:  # passed over, as libcrypto's reader does
                     unread = unread or error
                     continue
@@ -141,35 +136,6 @@ class _Reader:
             return native_key(private_numbers(key.private_numbers()), self.exponent_bits, self.checks)
         numbers = key.public_numbers()
         return native_key({"n": numbers.n, "e": numbers.e}, self.exponent_bits)
-
-
-def _openssh(text: bytes, password: memoryview | None, *, private: bool) -> Any:
-    """The RSA key of OpenSSH's private or public format, read by the cryptography package."""
-    try:
-        from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm  # noqa: PLC0415 (optional)
-        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
-    except ImportError:
-        raise InvalidKeyError(f"RSA key: an OpenSSH key: {_CONVERT}") from None
-    text = _ESCAPED.sub(b"\n", text)
-    try:
-        if not private:
-            key: Any = serialization.load_ssh_public_key(text.removeprefix(codecs.BOM_UTF8).strip())
-        else:
-            key = _with_needless_password(serialization.load_ssh_private_key, text, password)
-    except InvalidTag:
-        raise InvalidKeyError("RSA key: an OpenSSH key that cannot be read: its password is wrong") from None
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        hint = " (pip install bcrypt)" if "bcrypt" in str(error) else ""
-        raise InvalidKeyError(f"RSA key: an OpenSSH key that cannot be read: {error}{hint}") from None
-    return _rsa(key)
-
-
-def _with_needless_password(load: Any, text: bytes, password: memoryview | None) -> Any:
-    """The key that `load` reads, which refuses the password of a key that is not encrypted by a TypeError."""
-    try:
-        return load(text, None if password is None else bytes(password))
-    except TypeError:
-        return load(text, None)
 
 
 def _old_encryption(encoded: bytes, password: memoryview | None) -> Any:
