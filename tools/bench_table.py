@@ -8,8 +8,9 @@ python tools/bench_table.py bench/results/FILE.json
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -205,8 +206,39 @@ RENDERERS = {
     "elementwise": render_elementwise,
     "gpu_curves": render_gpu_curves,
 }
+#: What every result of `manymod bench` has, whose reports do not name their kind.
+_POWERS = {"op", "bits", "modulus", "rates", "ratios"}
+
+
+def renderer_of(report: Any) -> Callable[[dict[str, Any]], str] | None:
+    """The function that prints a report; None for one of another kind."""
+    if not isinstance(report, dict):
+        return None
+    if "bench" in report:
+        return RENDERERS.get(report["bench"])
+    results = report.get("results")
+    known = isinstance(results, list) and all(result.keys() >= _POWERS for result in results)
+    return render if known else None
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the report that the command line names.
+
+    Raises:
+        SystemExit: if it is of another kind.
+    """
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=formatter)
+    parser.add_argument("report", type=Path, help="JSON, such as bench/results/FILE.json")
+    path = parser.parse_args(arguments).report
+    report = json.loads(path.read_text(encoding="utf-8"))
+    renderer = renderer_of(report)
+    if renderer is None:
+        raise SystemExit(
+            f"{path}: no report of manymod bench (alone, cpu, ecc, elementwise) or gpu_curves.py"
+        )
+    print(renderer(report))
 
 
 if __name__ == "__main__":
-    found = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    print(RENDERERS.get(found.get("bench", ""), render)(found))
+    main()

@@ -22,6 +22,7 @@ import os
 import platform
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -29,10 +30,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import tls_servers
 from manymod.cli.provider import reference_pem
 from manymod.cli.signd.connection import DaemonAddress
 from manymod.cli.signd.frames import ask_metrics
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+import tls_servers
 from tls_servers import Identity
 
 CONTENDERS = ("default", "process", "daemon")

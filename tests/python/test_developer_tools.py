@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
+import bench_table  # noqa: E402
 import gpu_run  # noqa: E402
 import gpu_stages  # noqa: E402
 import lowest_versions  # noqa: E402
@@ -106,3 +108,24 @@ def test_lowest_versions_are_those_of_the_project() -> None:
     assert any(one.startswith("pyarrow==") for one in found)  # of an extra that an extra names
     assert not any(one.startswith("manymod") for one in found)
     assert not any(">=" in one for one in found)
+
+
+def test_the_benchmark_of_handshakes_starts_as_its_description_says(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "bench/tls/handshakes.py"), "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_reports_are_printed_or_refused_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    tables = ("powers_emerald_rapids", "ecc_cpu_zen4", "elementwise_cpu_zen4", "gpu_curves_h100")
+    for path in sorted((ROOT / "bench/results").glob("*.json")):
+        try:
+            bench_table.main([str(path)])
+            assert capsys.readouterr().out.startswith("| ")
+        except SystemExit as refused:
+            message = str(refused.code)
+            assert path.stem not in tables
+            assert (message.startswith(f"{path}: no report of "), message.count("\n")) == (True, 0)
+    with pytest.raises(SystemExit, match="^0$"):
+        bench_table.main(["--help"])
+    assert "gpu_curves.py" in capsys.readouterr().out
