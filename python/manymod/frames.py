@@ -19,7 +19,12 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import pyarrow as pa
+from manymod._extras import missing_extra
+
+try:
+    import pyarrow as pa
+except ImportError as _error:
+    raise missing_extra("manymod.frames", "arrow") from _error
 
 from manymod.tables import BatchLimits, Job, OperandError, TableFunction
 

@@ -136,11 +136,10 @@ def test_the_command_says_which_packages_it_needs() -> None:
     )
 
 
-def test_tables_say_which_packages_they_need() -> None:
-    finished = run_blocked(
-        "try:\n    import manymod.tables\nexcept ImportError as error:\n    print(error)\n"
-    )
-    assert finished.stdout == ("manymod.tables needs packages that are not installed: pip install pyarrow\n")
+@pytest.mark.parametrize("module", ["manymod.tables", "manymod.frames"])
+def test_tables_say_which_packages_they_need(module: str) -> None:
+    finished = run_blocked(f"try:\n    import {module}\nexcept ImportError as error:\n    print(error)\n")
+    assert finished.stdout == f"{module} needs packages that are not installed: pip install pyarrow\n"
 
 
 def test_arrow_answers_say_which_packages_they_need() -> None:
