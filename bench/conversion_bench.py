@@ -6,6 +6,7 @@ python bench/conversion_bench.py [FILE.json]
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import json
 import random
@@ -68,6 +69,10 @@ def calls() -> dict[str, Any]:
 
 def main() -> None:
     """Measure and write the report."""
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=formatter)
+    parser.add_argument("report", type=Path, nargs="?", metavar="FILE.json", help="the report, also printed")
+    output: Path | None = parser.parse_args().report
     report = {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "cpu": manymod.devices()[0].model,
@@ -80,8 +85,8 @@ def main() -> None:
         f"calls_{CALL_COUNT}_x_{CALL_BITS}_bits": calls(),
     }
     text = json.dumps(report, indent=2) + "\n"
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(text, encoding="utf-8")
+    if output is not None:
+        output.write_text(text, encoding="utf-8")
     print(text, end="")
 
 

@@ -110,10 +110,12 @@ def test_lowest_versions_are_those_of_the_project() -> None:
     assert not any(">=" in one for one in found)
 
 
-def test_the_benchmark_of_handshakes_starts_as_its_description_says(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "bench/tls/handshakes.py"), "--help"]
+@pytest.mark.parametrize("program", ["bench/conversion_bench.py", "bench/tls/handshakes.py"])
+def test_benchmarks_start_as_their_descriptions_say(program: str, tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / program), "--help"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: ")
 
 
 def test_reports_are_printed_or_refused_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
