@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import socket
 import sys
+import time
 from pathlib import Path
 
 from command_line import add_bench, positive_count, run_command
@@ -24,6 +25,12 @@ def _address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def _text_of(address: tuple[str, int]) -> str:
+    """An address as `_address` reads it."""
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def _serve(arguments: argparse.Namespace) -> None:
     server = Server(
         arguments.group,
@@ -34,11 +41,27 @@ def _serve(arguments: argparse.Namespace) -> None:
     )
     family = socket.AF_INET6 if ":" in arguments.address[0] else socket.AF_INET
     with socket.create_server(arguments.address, family=family) as listening:
-        host, port = listening.getsockname()[:2]
-        print(f"listening on {f'[{host}]' if ':' in host else host}:{port}", flush=True)
+        print(f"listening on {_text_of(listening.getsockname()[:2])}", flush=True)
         connection, _ = listening.accept()
         with connection:
             server.run(connection)
+
+
+def _connected(address: tuple[str, int], wait: float, timeout: float) -> socket.socket:
+    """A connection to a server, which may start to listen within `wait` seconds.
+
+    Raises:
+        OSError: that names the address, if there is none.
+    """
+    end = time.monotonic() + wait
+    while True:
+        try:
+            return socket.create_connection(address, timeout)
+        except OSError as error:
+            if isinstance(error, ConnectionRefusedError) and time.monotonic() < end:
+                time.sleep(0.1)
+                continue
+            raise OSError(f"{_text_of(address)}: {error.strerror or error}") from None
 
 
 def _query(arguments: argparse.Namespace) -> None:
@@ -49,7 +72,7 @@ def _query(arguments: argparse.Namespace) -> None:
         max_items=arguments.max_items,
         timeout=arguments.timeout,
     )
-    with socket.create_connection(arguments.address, arguments.timeout) as connection:
+    with _connected(arguments.address, arguments.wait, arguments.timeout) as connection:
         found = client.run(connection)
     if found.items is None:
         print(found.size)
@@ -77,6 +100,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--size-only", action="store_true", help="the client learns the size alone")
         command.add_argument("--max-items", type=int, default=1 << 22, help="accepted of the peer")
         command.add_argument("--timeout", type=float, default=600.0, help="seconds of silence")
+        if run is _query:
+            waits = "seconds in which the server may start to listen (default 10)"
+            command.add_argument("--wait", type=float, default=10.0, help=waits)
         command.set_defaults(run=run)
     bench = add_bench(commands, _bench, "measure beside openmined-psi, on one CPU")
     bench.add_argument("--items", type=positive_count, default=4096, help="of each set")

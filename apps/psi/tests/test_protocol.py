@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psi import Client, ElementError, Intersection, ProtocolError, Server, connect_pair, parties
+from psi import Client, ElementError, Intersection, ProtocolError, Server, __main__, connect_pair, parties
 from psi.__main__ import main
 from psi.frames import MAX_PAYLOAD, Channel, Kind, PeerError
 from psi.groups import GROUPS, Group, ffdhe2048_prime
@@ -294,6 +294,16 @@ def test_two_processes(tmp_path: Path, host: str) -> None:
         query = [*command, "query", address, str(tmp_path / "ours")]
         done = subprocess.run(query, capture_output=True, cwd=APPS, check=True)
         assert (done.stdout, server.wait(10)) == (b"cid\nann\n", 0)
+    query += ["--wait", "0"]
     failed = subprocess.run(query, capture_output=True, text=True, cwd=APPS, check=False)
     assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
-    assert failed.stderr.startswith("psi: ")
+    assert failed.stderr.startswith(f"psi: {address}: ")
+
+
+def test_a_query_waits_for_its_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server begins to listen while the query waits after its first attempt."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        monkeypatch.setattr("time.sleep", lambda _: listening.listen())
+        with __main__._connected(listening.getsockname(), wait=10, timeout=10) as connection:
+            assert connection.getpeername() == listening.getsockname()
