@@ -69,8 +69,6 @@ class Items:
     labels: Any = None
     #: Whether `block` is a copy of the caller's bytes, which `wipe` zeroes.
     copied: bool = False
-    #: The caller's array that elements of `block`, a tuple, are rows of.
-    memory: NDArray[np.uint8] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> Items:
         """These items alone."""
@@ -445,6 +443,11 @@ def direct_out(out: Any, operands: Iterable[Items]) -> NDArray[np.uint8] | None:
     """`out` itself, where the library may write there while it reads the operands."""
     if not isinstance(out, np.ndarray) or not out.flags.c_contiguous:
         return None
-    read = (given.block if given.memory is None else given.memory for given in operands)
-    overlaps = any(isinstance(memory, np.ndarray) and np.may_share_memory(out, memory) for memory in read)
-    return None if overlaps else out
+    return None if any(_may_overlap(out, given.block) for given in operands) else out
+
+
+def _may_overlap(out: NDArray[np.uint8], block: Any) -> bool:
+    """Whether writing to `out` may change the bytes of items."""
+    if isinstance(block, tuple):  # all but bytes may be views of any memory
+        return not {*map(type, block)} <= {bytes}
+    return isinstance(block, np.ndarray) and np.may_share_memory(out, block)

@@ -398,3 +398,15 @@ def test_answers_in_the_place_of_points(with_infinity: bool) -> None:
         expected, replaced = call(points, None), points.copy()
         assert call(replaced, replaced) is replaced
         np.testing.assert_array_equal(replaced, expected)
+
+
+@pytest.mark.parametrize("view", [lambda row: row, memoryview])
+def test_answers_in_the_place_of_views(view: Any) -> None:
+    """Elements of a list, and a single item, may be views of the memory of the answers."""
+    points, others = (ecc.P256.generate(4)[1] for _ in range(2))
+    replaced = others.copy()
+    ecc.P256.add(points, [view(row) for row in replaced], out=replaced)
+    np.testing.assert_array_equal(replaced, ecc.P256.add(points, others))
+    replaced = others.copy()
+    ecc.P256.add(points, memoryview(replaced[1]), out=replaced)
+    np.testing.assert_array_equal(replaced, ecc.P256.add(points, others[1].tobytes()))

@@ -51,7 +51,7 @@ def point_items(name: str, value: Any, *, infinity_is_zero: bool) -> Items:
     if not empty:
         return points
     block = (b"\0" if item in empty else row for item, row in enumerate(points.block))
-    return Items(Kind.ROWS, points.count, tuple(block), memory=points.block)
+    return Items(Kind.ROWS, points.count, tuple(block))
 
 
 def scalar_items(name: str, value: Any, size: int | None, order: Literal["big", "little"] = "big") -> Items:
