@@ -56,10 +56,12 @@ template <class Modulus>
 using TableOf = ResidueTable<typename Modulus::Residue, Modulus::kResidueWords>;
 
 /// Exponents are objects whose operator[] gives words of 32 bits, and 0 beyond the last one: the word that
-/// follows the highest bits is read, too. Pointers and arrays do not do that.
+/// follows the highest bits is read, too. Pointers, arrays and classes with data(), such as std::array, do
+/// not give it.
 template <class E>
 concept ExponentWords = std::is_class_v<E> && requires(const E& e) {
   requires std::is_same_v<std::remove_cvref_t<decltype(e[0])>, std::uint32_t>;
+  requires !requires { e.data(); };
 };
 
 /// An exponent as modexp/recoding.hpp reads it.

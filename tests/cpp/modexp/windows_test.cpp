@@ -8,6 +8,7 @@
 
 #include "modexp/recoding.hpp"
 #include "modexp/windows.cuda.hpp"
+#include "repr/integer_memory.cuda.hpp"
 #include "support/naive.hpp"
 #include "support/small_field.hpp"
 
@@ -175,9 +176,9 @@ TEST(Recoding, WordsAndLimbsGiveTheSameDigits) {
   naive::Generator generate(6);
   for (std::size_t round = 0; round < 100; ++round) {
     const Limbs exponent = generate.number(3);
-    naive::Digits words = naive::digits(exponent);
-    words.resize(words.size() + 2, 0);
-    const windows::WordBits<naive::Digits> of_words{words};
+    const naive::Digits digits_of_exponent = naive::digits(exponent);
+    const integers::Words words(digits_of_exponent.data(), static_cast<unsigned>(digits_of_exponent.size()));
+    const windows::WordBits<integers::Words> of_words{words};
     const recoding::LimbBits of_limbs(exponent);
     for (unsigned width = recoding::kMinNafWidth; width <= recoding::kMaxNafWidth; ++width) {
       std::vector<std::int8_t> digits(3 * kLimbBits + 1, 0);

@@ -24,7 +24,8 @@ class DeviceApi : public testing::Test {
   using Residue = typename ShapeModulus::Residue;
   // These have no words beyond the last one, which are read.
   static_assert(!TakesExponent<ShapeModulus, const std::uint32_t*> &&
-                !TakesExponent<ShapeModulus, std::uint32_t[2]>);
+                !TakesExponent<ShapeModulus, std::uint32_t[2]> &&
+                !TakesExponent<ShapeModulus, std::array<std::uint32_t, 2>>);
   static constexpr unsigned kWords = ShapeModulus::kWords;
 
   static constexpr unsigned repetitions(unsigned most) {
