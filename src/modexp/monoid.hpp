@@ -39,12 +39,11 @@ concept TableMonoid = Monoid<M> && requires(const M& m, Limb* r, const Limb* a, 
 };
 
 /// A monoid that can select from a table while it squares, at no further cost.
-///   entries_per_square()  entries that one squaring can read besides, 0: none
-///   sqr_select            r = a^2, and a part of target = table[indices[lane]]. The selection is complete
-///   after
-///                         steps 0, 1, .., each in a squaring of its own, up to the first step with
-///                         (step + 1) entries_per_square() >= entries; further steps change nothing. target
-///                         must be neither r nor a. entries_per_square() <= entries <= 64
+///   entries_per_square()  entries that one squaring can read besides; 0: none
+///   sqr_select            r = a^2, and a part of target = table[indices[lane]]. Steps 0, 1, .., each in a
+///                         squaring of its own, complete the selection: the last one needed is the first with
+///                         (step + 1) entries_per_square() >= entries, and further ones change nothing.
+///                         target must be neither r nor a. entries_per_square() <= entries <= 64
 template <class M>
 concept SelectingMonoid = TableMonoid<M> && requires(const M& m, Limb* r, const Limb* a, std::size_t entries,
                                                      std::span<const std::uint32_t> indices) {

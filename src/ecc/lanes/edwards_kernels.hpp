@@ -433,10 +433,10 @@ class EdwardsKernels {
       Forms::montgomery_u(kField, numerator, batch.z[v], sum);
       sum.x = numerator;
     }
-    leave_quotients(b, batch);
+    store_quotients(b, batch);
   }
   /// The results are batch.sum[v].x / batch.z[v].
-  static void leave_quotients(const EdwardsBlock& b, const Batch& batch) {
+  static void store_quotients(const EdwardsBlock& b, const Batch& batch) {
     invert(batch, b.vectors);
     Element u;
     for (std::size_t v = 0; v < b.vectors; ++v) {
@@ -450,7 +450,7 @@ class EdwardsKernels {
     std::size_t v = 0;
     for (; v + kLadders <= b.vectors; v += kLadders) ladders<kLadders>(b, batch, v);
     for (; v < b.vectors; ++v) ladders<1>(b, batch, v);
-    leave_quotients(b, batch);
+    store_quotients(b, batch);
   }
   /// The ladders of kCount vectors from `first` on.
   template <unsigned kCount>

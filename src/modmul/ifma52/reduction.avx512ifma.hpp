@@ -28,15 +28,13 @@ constexpr auto kNumbers = [] {
 
 /// How a selection replaces the digit of the entry chosen so far by that of a later one, in the lanes whose
 /// index it is.
-///   masked_stores  to memory, entry by entry. On Intel's cores loads and masked stores occupy neither
-///   multiplier,
-///                  where a store follows the load of its vector at once; blends would, and so do stores of
-///                  registers that were loaded earlier. Copies to one digit come one after the other: in the
-///                  order of the entries they cost 0.6 vpmadd52 each.
-///   blends         in a register, with one store for each digit. AMD's cores have ports for that beside
-///   those of
-///                  the multipliers, and start a store of 64 bytes in two cycles: there masked stores cost
-///                  0.7 vpmadd52 each.
+///   masked_stores  to memory, entry by entry. On Intel's cores neither loads nor masked stores occupy the
+///                  multipliers if a store follows the load of its vector at once; blends would, and so would
+///                  stores of registers that were loaded earlier. Copies to one digit come one after the
+///                  other: in the order of the entries they cost 0.6 vpmadd52 each.
+///   blends         in a register, with one store for each digit. AMD's cores have ports for blends beside
+///                  those of the multipliers, and start a store of 64 bytes in two cycles only: masked stores
+///                  would cost 0.7 vpmadd52 each.
 enum class SelectBy : std::uint8_t { masked_stores, blends };
 
 /// A share of a selection, `Entries` entries from share.first on, digit by digit.

@@ -40,7 +40,7 @@ class DevicePoints : public testing::Test {
     return {Coordinates::load(p.x.data()), Coordinates::load(p.y.data())};
   }
   /// With a random Z.
-  Jacobian enter_jacobian(const PlainPoint& p) {
+  Jacobian jacobian_from_plain(const PlainPoint& p) {
     const Element z = random_element(), zz = Coordinates::sqr(z);
     if (p.infinite) return {Coordinates::mul(zz, z), zz, Coordinates::zero()};
     const Affine a = from_plain(p);
@@ -114,11 +114,11 @@ TYPED_TEST(DevicePoints, SumsOfAllKindsOfPoints) {
   using Group = typename TypeParam::Group;
   const auto points = this->some_points();
   for (const PlainPoint& a : points) {
-    const auto p = this->enter_jacobian(a);
+    const auto p = this->jacobian_from_plain(a);
     EXPECT_EQ(this->to_plain(Group::twice(p)), this->plain_.add(a, a));
     EXPECT_EQ(this->to_plain(Group::negate(p)), this->plain_.negate(a));
     for (const PlainPoint& b : points) {
-      const auto q = this->enter_jacobian(b);
+      const auto q = this->jacobian_from_plain(b);
       const PlainPoint sum = this->plain_.add(a, b);
       EXPECT_EQ(this->to_plain(Group::add(p, q)), sum);
       EXPECT_EQ(Group::equal(p, q), a == b);

@@ -63,7 +63,7 @@ class Points {
     return {element(point->first * z % curve_.p * z % curve_.p),
             element(point->second * z % curve_.p * z % curve_.p * z % curve_.p), element(z)};
   }
-  [[nodiscard]] AffinePoint<Field> enter_affine(const Affine& point) const {
+  [[nodiscard]] AffinePoint<Field> unreduced(const Affine& point) const {
     AffinePoint<Field> r = {element(point->first), element(point->second)};
     // The largest magnitude that it may have.
     f_.sub(r.y, r.y, element(0));
@@ -104,10 +104,10 @@ class Points {
     if (!t) return;
     if (s) check_affine(*s, *t, expected);
     r = scaled(s, z);
-    add_complete(f_, coefficient_, r, r, enter_affine(t));
+    add_complete(f_, coefficient_, r, r, unreduced(t));
     EXPECT_EQ(plain(r), expected);
     r = scaled(s, z);
-    add_mixed(f_, r, r, enter_affine(t));
+    add_mixed(f_, r, r, unreduced(t));
     EXPECT_EQ(plain(r), exception ? std::nullopt : expected);
   }
 
