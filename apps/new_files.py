@@ -10,7 +10,7 @@ __all__ = ["write_new_files"]
 
 
 def write_new_files(*files: tuple[Path, bytes, int]) -> None:
-    """Write files that do not exist yet, each with its mode; where one cannot be written, none is left."""
+    """Write files that do not exist yet, each with its mode; where that ends before all are, none is left."""
     made: list[Path] = []
     try:
         for path, data, mode in files:
@@ -18,7 +18,7 @@ def write_new_files(*files: tuple[Path, bytes, int]) -> None:
             made.append(path)
             with open(descriptor, "wb") as file:
                 file.write(data)
-    except OSError:
+    except BaseException:
         for path in made:
             path.unlink()
         raise
