@@ -16,8 +16,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 from manymod._device import order_behind_caller
 from manymod._forked import leave_behind
 
-# Loaded with the package, as a child forked off while another thread loads a module can never load it.
-# In functions of atexit this import fails, and the package's must not.
+# Loaded with the package and not by the first call: a child that was forked off while another thread loads a
+# module can never load it. Functions of atexit can load the package, but no longer this module.
 with contextlib.suppress(RuntimeError):
     import concurrent.futures.thread
 

@@ -31,7 +31,7 @@ Option = Callable[[Any], Any]
 
 #: The value of a `StreamPath` that stands for standard input or output: a text, while other values are paths.
 STANDARD_STREAM = "-"
-#: The type of a number of items, at most one that fits into an address.
+#: The type of a number of items. No memory holds 2^40 of them, and the sizes of many more would overflow.
 ITEMS = click.IntRange(1, 1 << 40)
 
 
