@@ -14,7 +14,8 @@ option(MANYMOD_TEST_DEVICE_CODE "With the unit tests of the CUDA kernels' code o
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "tests/cpp/*.cpp")
 if(NOT manymod_libcrypto)
-  list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/((ecc|rsa)/|ctgrind/(ecc|rsa)_)")
+  list(FILTER test_sources EXCLUDE REGEX
+       "^tests/cpp/((ecc|rsa)/|ctgrind/(curve|ecc|rsa)_|service/((ecc|rsa)_requests|wrapper)_test)")
 endif()
 set(ctgrind_sources ${test_sources})
 list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")

@@ -4,7 +4,8 @@
 
 By default each compiler configures and builds the library, the Python extension, the tests, the benchmarks
 and the examples in build/compilers/NAME, and the tests of constant-time code run on what it made of it, since
-compilers differ in what they turn into branches. With --syntax-only it parses the sources and generates no
+compilers differ in what they turn into branches. It also builds the library alone without libcrypto, as on
+machines that lack OpenSSL's headers. With --syntax-only it parses the sources and generates no
 code. The syntax pass includes all headers of the standard library before each source: which headers include
 which differs between versions of a standard library, so that an unqualified call such as `quoted(text)` with
 a std::string finds std::quoted with one version and not with another. With all headers included, every
@@ -16,6 +17,7 @@ The exit status is 1 if a compiler reported an error, or if none was found.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -75,9 +77,9 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one compiler."""
+    """What became of one build."""
 
-    compiler: Compiler
+    name: str
     sources: int
     seconds: float
     error: str
@@ -109,7 +111,9 @@ def find_compilers(search_path: str) -> list[Compiler]:
     return sorted(found.values(), key=lambda compiler: (compiler.family, compiler.version))
 
 
-def configure(compiler: Compiler, folder: Path, parts: Sequence[str], *, syntax_only: bool) -> str:
+def configure(
+    compiler: Compiler, folder: Path, parts: Sequence[str], *, syntax_only: bool = False, rsa: str = "AUTO"
+) -> str:
     """Configure a build folder. Returns CMake's error messages, "" if there are none."""
     definitions = {
         "CMAKE_CXX_COMPILER": compiler.cxx,
@@ -117,6 +121,7 @@ def configure(compiler: Compiler, folder: Path, parts: Sequence[str], *, syntax_
         "CMAKE_BUILD_TYPE": "Release",
         "MANYMOD_WERROR": "ON",
         "MANYMOD_CUDA": "OFF",
+        "MANYMOD_RSA": rsa,
         "Python_EXECUTABLE": sys.executable,
     }
     for part, option in PARTS.items():
@@ -272,7 +277,23 @@ def try_compiler(compiler: Compiler, arguments: argparse.Namespace) -> Outcome:
             if not error and "tests" in arguments.parts:
                 error = run_constant_time_tests(folder, arguments.jobs)
     folder.with_suffix(".log").write_text(error, encoding="utf-8")
-    return Outcome(compiler, sources, time.monotonic() - start, error)
+    return Outcome(compiler.name, sources, time.monotonic() - start, error)
+
+
+def try_without_libcrypto(compiler: Compiler, arguments: argparse.Namespace) -> Outcome:
+    """Build the library alone without libcrypto, and leave the errors in NAME-bare.log."""
+    start = time.monotonic()
+    name = f"{compiler.name}-bare"
+    folder = arguments.folder / name
+    sources = 0
+    error = configure(compiler, folder, ["library"], rsa="OFF")
+    if not error:
+        sources = len(list(own_entries(folder)))
+        error = output_of_failure(
+            ["cmake", "--build", folder, "--target", "manymod", "--parallel", str(arguments.jobs)]
+        )
+    folder.with_suffix(".log").write_text(error, encoding="utf-8")
+    return Outcome(name, sources, time.monotonic() - start, error)
 
 
 def first_error(text: str) -> str:
@@ -318,11 +339,12 @@ def main() -> int:
             return 0
     arguments.folder.mkdir(parents=True, exist_ok=True)
     failed = not compilers
-    print(f"{'compiler':<12} {'files':>5} {'seconds':>8}  result", flush=True)
-    for compiler in compilers:
-        outcome = try_compiler(compiler, arguments)
+    builds = [try_compiler] if arguments.syntax_only else [try_compiler, try_without_libcrypto]
+    print(f"{'compiler':<15} {'files':>5} {'seconds':>8}  result", flush=True)
+    for compiler, build in itertools.product(compilers, builds):
+        outcome = build(compiler, arguments)
         result = first_error(outcome.error) if outcome.error else "ok"
-        print(f"{compiler.name:<12} {outcome.sources:>5} {outcome.seconds:>8.1f}  {result}", flush=True)
+        print(f"{outcome.name:<15} {outcome.sources:>5} {outcome.seconds:>8.1f}  {result}", flush=True)
         failed |= bool(outcome.error)
     return int(failed)
 

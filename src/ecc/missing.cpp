@@ -6,7 +6,7 @@
 
 namespace {
 
-mm_status unsupported() {
+mm_status no_curves() {
   return manymod::fail(MM_ERR_UNSUPPORTED,
                        "this build has no curves: it was built without libcrypto of OpenSSL 3");
 }
@@ -25,26 +25,26 @@ const mm_ecc_curve* mm_ecc_curve_at(size_t) { return nullptr; }
 
 mm_status mm_ecc_curve_create(const mm_ecc_curve_numbers*, mm_ecc_curve** curve) {
   if (curve != nullptr) *curve = nullptr;
-  return unsupported();
+  return no_curves();
 }
 
 void mm_ecc_curve_destroy(mm_ecc_curve*) {}
 
-mm_status mm_ecc_curve_get_info(const mm_ecc_curve*, mm_ecc_curve_info*) { return unsupported(); }
+mm_status mm_ecc_curve_get_info(const mm_ecc_curve*, mm_ecc_curve_info*) { return no_curves(); }
 
 mm_status mm_ecc_key_decode(mm_bytes, const mm_ecc_decode_options*, mm_ecc_key** key) {
   if (key != nullptr) *key = nullptr;
-  return unsupported();
+  return no_curves();
 }
 
-mm_status mm_ecc_key_get_info(const mm_ecc_key*, mm_ecc_key_info*) { return unsupported(); }
+mm_status mm_ecc_key_get_info(const mm_ecc_key*, mm_ecc_key_info*) { return no_curves(); }
 
 void mm_ecc_key_destroy(mm_ecc_key*) {}
 
 mm_status mm_ecc_plan_create(const mm_ecc_curve* const*, size_t, const mm_ecc_plan_options*,
                              mm_ecc_plan** plan) {
   if (plan != nullptr) *plan = nullptr;
-  return unsupported();
+  return no_curves();
 }
 
 const char* mm_ecc_plan_variant(const mm_ecc_plan*, size_t) { return ""; }
@@ -55,13 +55,13 @@ const char* mm_ecc_variant_at(size_t) { return nullptr; }
 
 int mm_ecc_variant_usable(const char*, const mm_ecc_curve*) { return 0; }
 
-mm_status mm_ecc_run(mm_ecc_plan*, const mm_ecc_call*) { return unsupported(); }
+mm_status mm_ecc_run(mm_ecc_plan*, const mm_ecc_call*) { return no_curves(); }
 
-mm_status mm_ecc_result_bytes(const mm_ecc_plan*, const mm_ecc_call*, size_t*) { return unsupported(); }
+mm_status mm_ecc_result_bytes(const mm_ecc_plan*, const mm_ecc_call*, size_t*) { return no_curves(); }
 
 mm_status mm_ecc_submit(mm_ecc_plan*, const mm_ecc_call*, mm_done_fn, void*, mm_job** job) {
   if (job != nullptr) *job = nullptr;
-  return unsupported();
+  return no_curves();
 }
 
 }  // extern "C"
