@@ -60,7 +60,10 @@ set(manymod_signd_configuration "${CMAKE_INSTALL_FULL_SYSCONFDIR}/manymod/signd.
 configure_file(daemon/manymod-signd.service.in "${CMAKE_CURRENT_BINARY_DIR}/manymod-signd.service" @ONLY)
 install(TARGETS manymod-signd RUNTIME DESTINATION "${CMAKE_INSTALL_SBINDIR}" COMPONENT daemon)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/manymod-signd.service" DESTINATION lib/systemd/system COMPONENT daemon)
-install(FILES daemon/signd.conf DESTINATION "${CMAKE_INSTALL_SYSCONFDIR}/manymod" COMPONENT daemon)
+install(CODE "set(source [==[${CMAKE_CURRENT_SOURCE_DIR}/daemon/signd.conf]==])
+set(configuration [==[${manymod_signd_configuration}]==])
+set(configured_prefix [==[${CMAKE_INSTALL_PREFIX}]==])" COMPONENT daemon)
+install(SCRIPT cmake/install_signd_configuration.cmake COMPONENT daemon)
 
 if(MANYMOD_BUILD_TESTS)
   include(ManymodTestHeaders)
