@@ -4,6 +4,7 @@
 //   manymod-signd CONFIGURATION
 //   manymod-signd --check CONFIGURATION   read the configuration and the keys, and exit
 //   manymod-signd --version
+//   manymod-signd --help
 //
 // SIGHUP reloads the configuration, SIGTERM and SIGINT end the daemon.
 #include <openssl/crypto.h>
@@ -27,6 +28,8 @@ namespace {
 using manymod::signd::Daemon;
 using manymod::signd::Level;
 using manymod::signd::log_line;
+
+constexpr const char* kUsage = "usage: manymod-signd [--check] CONFIGURATION | --version | --help\n";
 
 // Signals are blocked in all threads, and taken by one that waits for them.
 sigset_t handled_signals() {
@@ -83,18 +86,24 @@ int main(int count, char** arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   // The configuration of OpenSSL that servers have may load a provider that waits for this daemon.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-  if (count == 2 && std::string_view(arguments[1]) == "--version") {
+  const std::string_view first = count > 1 ? arguments[1] : "";
+  if (count == 2 && first == "--version") {
     std::printf("manymod-signd %s\n", mm_version());
     return 0;
   }
-  const bool check = count == 3 && std::string_view(arguments[1]) == "--check";
-  if (count != 2 && !check) {
-    std::fprintf(stderr, "usage: manymod-signd [--check] CONFIGURATION | --version\n");
+  if (count == 2 && (first == "--help" || first == "-h")) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  const bool check = count == 3 && first == "--check";
+  if ((count != 2 && !check) || std::string_view(arguments[count - 1]).starts_with('-')) {
+    std::fputs(kUsage, stderr);
     return 2;
   }
+  const char* const configuration = arguments[count - 1];
   try {
-    if (!check) return serve(arguments[1]);
-    const manymod::signd::Generation generation(manymod::signd::load_config(arguments[2]));
+    if (!check) return serve(configuration);
+    const manymod::signd::Generation generation(manymod::signd::load_config(configuration));
     std::printf("%zu keys\n", generation.keys().size());
     return 0;
   } catch (const std::exception& error) {

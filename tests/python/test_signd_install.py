@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installing manymod-signd: where its configuration goes, and that an administrator's is kept."""
+"""manymod-signd for administrators: its command line, and that installing it keeps their configuration."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.python import provider_support
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "cmake/install_signd_configuration.cmake"
@@ -62,3 +63,25 @@ def test_cmake_installs_it_by_the_script_alone() -> None:
     text = (ROOT / "cmake/ManymodDaemon.cmake").read_text(encoding="utf-8")
     assert "install(SCRIPT cmake/install_signd_configuration.cmake COMPONENT daemon)" in text
     assert "install(FILES daemon/signd.conf" not in text
+
+
+def call(*arguments: str) -> tuple[int, str, str]:
+    """Call the program. Returns its status, and what it wrote to standard output and error."""
+    program = provider_support.folder() / "manymod-signd"
+    finished = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    return finished.returncode, finished.stdout, finished.stderr
+
+
+USAGE = "usage: manymod-signd [--check] CONFIGURATION | --version | --help\n"
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help(option: str) -> None:
+    provider_support.needed()
+    assert call(option) == (0, USAGE, "")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--check"], ["--nonesuch"], ["--check", "-x"], ["a", "b"]])
+def test_wrong_arguments(arguments: list[str]) -> None:
+    provider_support.needed()
+    assert call(*arguments) == (2, "", USAGE)
