@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Build type, language standard, warnings and sanitizers.
 
+# In another project's build, that project chooses.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  if(MANYMOD_TOP_LEVEL)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  else()
+    message(NOTICE "manymod: CMAKE_BUILD_TYPE is not set, so that the library is not optimised")
+  endif()
 endif()
 # There are no C++ modules: looking for them takes as many steps as the compilation.
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
