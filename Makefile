@@ -120,7 +120,7 @@ package-cuda test-cpp test-asan test-python: WERROR := ON
 
 # Adds the tests to the build folder of the package, which was configured without them.
 configure_tests = cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON \
-  -DMANYMOD_BUILD_DAEMON=ON -DMANYMOD_BUILD_PROVIDER=ON -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1 \
+  -DMANYMOD_BUILD_DAEMON=AUTO -DMANYMOD_BUILD_PROVIDER=AUTO -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1 \
   -DMANYMOD_TEST_DEVICE_CODE=OFF $(SHARDS)
 
 test-cpp: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test

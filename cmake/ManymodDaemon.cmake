@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # daemon/: manymod-signd, which holds private keys, and the library of its clients.
 #
-#   MANYMOD_BUILD_DAEMON   ON: build both; ON with the tests. It needs Linux, and libcrypto and libssl of OpenSSL 3
+#   MANYMOD_BUILD_DAEMON   ON: build both, and stop if they cannot be built; AUTO: with the tests, if they can.
+#                          They need Linux, and libcrypto and libssl of OpenSSL 3
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT manymod_libcrypto OR NOT TARGET OpenSSL::SSL)
-  message(STATUS "manymod-signd: not built: it needs Linux, and libcrypto and libssl of OpenSSL 3")
+  manymod_not_built(MANYMOD_BUILD_DAEMON "manymod-signd needs Linux, and libcrypto and libssl of OpenSSL 3")
   return()
 endif()
 

@@ -40,6 +40,15 @@ if(MANYMOD_SANITIZE)
   endif()
 endif()
 
+# Say why something is not built that <option> is about: an error if it is ON, a line of the output if it is AUTO.
+function(manymod_not_built option reason)
+  if(${option} STREQUAL "AUTO")
+    message(STATUS "Not built: ${reason}")
+  else()
+    message(FATAL_ERROR "${option} is ${${option}}, but ${reason}")
+  endif()
+endfunction()
+
 # Standard, warnings, visibility and sanitizers for a target of this project.
 function(manymod_configure_target target)
   target_compile_features(${target} PRIVATE cxx_std_20 c_std_11)

@@ -2,12 +2,13 @@
 # provider/: the module manymod.so, which OpenSSL 3 loads as a provider (docs/provider.md). It has the library in it and
 # exports OSSL_provider_init alone.
 #
-#   MANYMOD_BUILD_PROVIDER       build it; it needs the client of MANYMOD_BUILD_DAEMON, and so Linux and libcrypto
+#   MANYMOD_BUILD_PROVIDER       ON: build it, and stop if it cannot be built; AUTO: with the tests, if it can. It needs
+#                                the client of MANYMOD_BUILD_DAEMON, and so Linux and libcrypto
 #   MANYMOD_PROVIDER_MODULE_DIR  where it is installed
 
 set(MANYMOD_PROVIDER_MODULE_DIR "${CMAKE_INSTALL_LIBDIR}/ossl-modules" CACHE STRING "Folder of OpenSSL's modules")
 if(NOT TARGET manymod_signd_client)
-  message(STATUS "OpenSSL provider: not built: it needs the client of manymod-signd")
+  manymod_not_built(MANYMOD_BUILD_PROVIDER "the OpenSSL provider needs MANYMOD_BUILD_DAEMON, whose client it uses")
   return()
 endif()
 file(GLOB provider_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/provider/*.cpp")
