@@ -18,4 +18,4 @@ target_link_libraries(_core PRIVATE manymod_objects)
 manymod_export_only(_core "${CMAKE_CURRENT_SOURCE_DIR}/cmake/python.map")
 
 install(TARGETS _core LIBRARY DESTINATION manymod COMPONENT python)
-install(DIRECTORY include/ DESTINATION manymod/include COMPONENT python)
+manymod_install_headers(python manymod/include)

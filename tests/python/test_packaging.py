@@ -62,6 +62,19 @@ def test_wheel_ships_types_and_headers() -> None:
     assert shipped == (ROOT / "include/manymod/manymod.h").read_text(encoding="utf-8")
 
 
+def test_shipped_headers_include_shipped_ones() -> None:
+    include = Path(str(importlib.resources.files("manymod"))) / "include"
+    headers = [path for path in include.rglob("*") if path.is_file()]
+    assert include / "manymod/device/modular.cuh" in headers
+    missing = {
+        f"{path.relative_to(include)} includes {name}"
+        for path in headers
+        for name in re.findall(r'^ *# *include "([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+        if not (include / name).is_file() and not (path.parent / name).is_file()
+    }
+    assert missing == set()
+
+
 @pytest.fixture(scope="module")
 def requirements() -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "tools/requirements.py"))
