@@ -7,6 +7,10 @@
 #ifndef MANYMOD_CALLS_HPP
 #define MANYMOD_CALLS_HPP
 
+#if __cplusplus < 202002L
+#error "manymod's headers *.hpp are C++20: compile with -std=c++20 (the CMake target manymod::manymod does)"
+#endif
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
