@@ -23,6 +23,11 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
+# Names of targets and prerequisites of make end at a space.
+ifneq ($(words $(CURDIR)),1)
+$(error make works in no folder whose path has a space: move the clone out of "$(CURDIR)")
+endif
+
 PYTHON ?= python3
 JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 WERROR ?= OFF
@@ -32,6 +37,15 @@ FAILING_ALLOCATIONS = $(CURDIR)/$(RELEASE)/libmanymod_failing_allocations.so
 
 VENV := $(CURDIR)/.venv
 STAMPS := $(VENV)/.stamps
+# An interpreter that is asked for and is not that of .venv would be ignored. `make wheels` uses it without .venv.
+ifneq ($(origin PYTHON),file)
+ifneq ($(and $(wildcard $(VENV)/bin/python),$(filter-out help clean wheels,$(MAKECMDGOALS))),)
+interpreter = $(shell $(1) -c 'import sys; print(sys.base_prefix, sys.version)')
+ifneq ($(call interpreter,"$(PYTHON)"),$(call interpreter,"$(VENV)/bin/python"))
+$(error .venv has another interpreter than PYTHON=$(PYTHON): `make clean` removes it, with what it has built)
+endif
+endif
+endif
 # pip and the package manager serve one caller at a time: with `make -j` targets that need different packages are set
 # up beside each other. Where there is no flock, use no -j.
 ALONE := $(if $(shell command -v flock),flock $(STAMPS)/lock)
