@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Makefile refuses what it cannot do."""
+"""The Makefile refuses what it cannot do, and shares build folders with the CMake presets."""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -52,3 +54,11 @@ def test_folders_with_a_space_are_refused(tmp_path: Path) -> None:
     refused = dry_run(tmp_path / "my clone", "help")
     assert refused.returncode != 0
     assert "whose path has a space" in refused.stderr
+
+
+def test_presets_use_the_generator_of_the_makefile() -> None:
+    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))["configurePresets"]
+    base = next(preset for preset in presets if preset["name"] == "base")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.findall(r"^export CMAKE_GENERATOR \?= (\w+)$", makefile, re.MULTILINE) == [base["generator"]]
+    assert all(preset["name"] == "base" or preset["inherits"] == "base" for preset in presets)
