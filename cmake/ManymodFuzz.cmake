@@ -12,6 +12,9 @@ file(GLOB manymod_fuzz_sources CONFIGURE_DEPENDS "${manymod_fuzz_folder}/*_fuzz.
 
 # The oracle of the harnesses is libcrypto.
 if(NOT manymod_libcrypto)
+  if(MANYMOD_BUILD_FUZZERS)
+    message(FATAL_ERROR "MANYMOD_BUILD_FUZZERS is ON, but the fuzzing programs need libcrypto of OpenSSL 3")
+  endif()
   message(STATUS "Fuzzing programs: skipped: they need libcrypto of OpenSSL 3")
   return()
 endif()

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
     [
         (["-DMANYMOD_RSA=OFF", "-DMANYMOD_BUILD_DAEMON=ON"], "DAEMON is ON, but manymod-signd needs"),
         (["-DMANYMOD_BUILD_PROVIDER=ON"], "PROVIDER is ON, but the OpenSSL provider needs"),
+        (["-DMANYMOD_RSA=OFF", "-DMANYMOD_BUILD_FUZZERS=ON"], "FUZZERS is ON, but the fuzzing programs need"),
         (["-DMANYMOD_RSA=OFF"], ""),
     ],
 )
