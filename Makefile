@@ -124,7 +124,7 @@ demo: $(STAMPS)/package $(STAMPS)/deps-demo
 demo-tls: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system-test
 	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_DAEMON=ON -DMANYMOD_BUILD_PROVIDER=ON
 	cmake --build $(RELEASE) --target manymod_provider manymod-signd
-	PYTHONPATH=tools $(VENV)/bin/python bench/tls/handshakes.py --build $(RELEASE) --workers 1 --seconds 3 --repetitions 1
+	$(VENV)/bin/python bench/tls/handshakes.py --build $(RELEASE) --workers 1 --seconds 3 --repetitions 1
 
 package-cuda: $(STAMPS)/package-cuda
 
