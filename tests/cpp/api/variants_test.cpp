@@ -238,7 +238,7 @@ TEST(Statuses, NamesAndMessages) {
     if (named) ++known;
     EXPECT_EQ(named, std::string(mm_status_message(static_cast<mm_status>(status))) != "unknown status");
   }
-  EXPECT_EQ(known, 41);
+  EXPECT_EQ(known, 42);
   EXPECT_EQ(mm_version(), std::to_string(MM_VERSION_MAJOR) + "." + std::to_string(MM_VERSION_MINOR) + "." +
                               std::to_string(MM_VERSION_PATCH));
 }
