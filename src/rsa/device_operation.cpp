@@ -74,13 +74,21 @@ class DeviceOperation {
 
   /// See raise_to_private_on. @return false if stopped
   bool run(std::span<std::uint8_t> wrong) {
-    try {
-      return run_steps(wrong);
-    } catch (...) {
-      // Somebody else computes the rows next: the device must not read or write them any more.
-      workspace_.stream().drain();
-      throw;
+    upload();
+    blind();
+    const bool done = raise_halves();
+    if (done) {
+      damage_halves();
+      combine();
+      check();
+      download();
     }
+    workspace_.done().record(workspace_.stream());
+    arrays_.wipe();
+    workspace_.done().wait();
+    wipe_uploads();
+    if (done) compare(wrong);
+    return done;
   }
 
  private:
@@ -167,24 +175,6 @@ class DeviceOperation {
   }
 
   // ---- steps -----------------------------------------------------------------------------------------
-
-  bool run_steps(std::span<std::uint8_t> wrong) {
-    upload();
-    blind();
-    const bool done = raise_halves();
-    if (done) {
-      damage_halves();
-      combine();
-      check();
-      download();
-    }
-    workspace_.done().record(workspace_.stream());
-    arrays_.wipe();
-    workspace_.done().wait();
-    wipe_uploads();
-    if (done) compare(wrong);
-    return done;
-  }
 
   /// Wait for what is in the stream.
   void wait() const {

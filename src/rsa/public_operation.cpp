@@ -132,13 +132,18 @@ class PublicOnDevice {
   }
 
   void run(std::span<const Limb> numbers, std::span<Limb> powers) {
-    try {
-      run_steps(numbers, powers);
-    } catch (...) {
-      // Somebody else computes the rows next: the device must not read or write them any more.
-      workspace_.stream().drain();
-      throw;
-    }
+    arrays_.copy_in(numbers_, numbers);
+    if (!one_key_) bring_keys();
+    const SlidingSchedule schedule = best_sliding_schedule(first_key().key().e());
+    const std::array operands{arrays_.view(numbers_), arrays_.view(scale_)};
+    gpu::Workspace& program = workspace_.beside(0);
+    products_.queue(gpu::scaled_power_program(schedule), timing_, arrays_.view(n_), operands,
+                    arrays_.result(powers_), program);
+    arrays_.copy_out(powers, powers_);
+    workspace_.done().record(workspace_.stream());
+    if (timing_ == TimingClass::secret) arrays_.wipe();
+    workspace_.done().wait();
+    if (timing_ == TimingClass::secret) program.wipe_upload();
   }
 
  private:
@@ -165,21 +170,6 @@ class PublicOnDevice {
     numbers_ = arrays_.add(rows_.count(), rows_.limbs);
     powers_ = arrays_.add(rows_.count(), rows_.limbs);
     arrays_.allocate();
-  }
-
-  void run_steps(std::span<const Limb> numbers, std::span<Limb> powers) {
-    arrays_.copy_in(numbers_, numbers);
-    if (!one_key_) bring_keys();
-    const SlidingSchedule schedule = best_sliding_schedule(first_key().key().e());
-    const std::array operands{arrays_.view(numbers_), arrays_.view(scale_)};
-    gpu::Workspace& program = workspace_.beside(0);
-    products_.queue(gpu::scaled_power_program(schedule), timing_, arrays_.view(n_), operands,
-                    arrays_.result(powers_), program);
-    arrays_.copy_out(powers, powers_);
-    workspace_.done().record(workspace_.stream());
-    if (timing_ == TimingClass::secret) arrays_.wipe();
-    workspace_.done().wait();
-    if (timing_ == TimingClass::secret) program.wipe_upload();
   }
 
   void bring_keys() const {

@@ -38,6 +38,11 @@ class BufferLayout {
 class Workspace {
  public:
   explicit Workspace(Device& device) : Workspace(device, device.make_stream()) {}
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  /// Waits for work that is still in flight, after an exception: it may use memory of others as well, who go
+  /// on.
+  ~Workspace() { stream_->drain(); }
 
   [[nodiscard]] const Stream& stream() const { return *stream_; }
   [[nodiscard]] const Event& done() const { return *done_; }
