@@ -205,6 +205,46 @@ MM_API const char* mm_ecc_variant_at(size_t index);
  */
 MM_API int mm_ecc_variant_usable(const char* variant, const mm_ecc_curve* curve);
 
+/* ---- rings of keys ---------------------------------------------------------------------------------- */
+
+/** Private keys, each with what its signatures need besides: its public key, and with EdDSA the digest of the
+ * key. A call that gets its keys from a ring does not compute these for each item, which saves EdDSA, BIP 340
+ * and SM2 up to half of the time of a signature; and it takes an index for each item in the place of a key.
+ * Immutable, so that several calls may use a ring at once. */
+typedef struct mm_ecc_ring mm_ecc_ring;
+
+/** The keys of a ring. Zero-initialise it, then set struct_size. */
+typedef struct mm_ecc_ring_keys {
+  size_t struct_size;
+  size_t count;          /**< of keys, at least 1 */
+  const uint32_t* curve; /**< `count` indices of curves in the plan; NULL: curve 0 for every key */
+  mm_bytes_view secret;  /**< private keys as in mm_ecc_call */
+  uint8_t* item_status;  /**< NULL, or `count` bytes that receive MM_OK or MM_ITEM_* */
+} mm_ecc_ring_keys;
+
+/**
+ * Copy private keys into a ring and compute what their signatures need besides: the public keys on Edwards
+ * curves, on secp256k1 and on SM2, each twice. Timing: constant-time.
+ *
+ * Statuses of keys: MM_ITEM_ECC_CURVE (the plan has no such curve), MM_ITEM_ECC_SECRET (not a private key),
+ * MM_ITEM_ECC_FAULT (the two computations differ: the hardware is defective), MM_ITEM_NOT_COMPUTED. Calls
+ * give it to items that name such a key.
+ *
+ * @param plan computes. It may be destroyed before the ring, which calls on any plan of the same curves in
+ * the same order may use
+ * @param keys the keys, which are copied
+ * @param ring receives the ring, which the caller destroys, also if the function returns MM_ERR_ITEMS; NULL
+ * on any other failure
+ * @return MM_OK; MM_ERR_ITEMS if some keys are none; MM_ERR_NULL; MM_ERR_ARGUMENT; MM_ERR_MEMORY;
+ * MM_ERR_DEVICE; MM_ERR_CRYPTO
+ */
+MM_API mm_status mm_ecc_ring_create(mm_ecc_plan* plan, const mm_ecc_ring_keys* keys, mm_ecc_ring** ring);
+/**
+ * Destroy a ring and zero its keys. None of the calls that use it may be running.
+ * @param ring the ring, or NULL
+ */
+MM_API void mm_ecc_ring_destroy(mm_ecc_ring* ring);
+
 /* ---- calls ------------------------------------------------------------------------------------------ */
 
 /** Operations. "Weierstrass" and the other forms: the operation is for curves of this form. */
@@ -329,20 +369,25 @@ typedef struct mm_ecc_call {
   uint8_t* item_status;    /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
   mm_progress_fn progress; /**< NULL, or the progress callback */
   void* progress_user;     /**< passed to `progress` */
+  const mm_ecc_ring* ring; /**< MM_ECC_SIGN, MM_ECC_EXCHANGE, MM_ECC_SM2_EXCHANGE: NULL, or the keys, in the
+                              place of `secret` and `curve` */
+  const uint32_t* key;     /**< N indices of keys in `ring`; NULL: key 0 for every item */
 } mm_ecc_call;
 
 /**
  * Compute one call and return when it is complete.
  *
- * Item statuses: MM_ITEM_ECC_CURVE (the plan has no such curve, or the operation or scheme does not suit it);
+ * Item statuses: MM_ITEM_ECC_CURVE (the plan has no such curve, the ring has no such key, or the operation
+ * or scheme does not suit the curve);
  * MM_ITEM_ECC_SECRET (a private key or nonce is 0, n or more, or has a wrong length); MM_ITEM_ECC_POINT (a
  * point is not an encoding of a point of the curve, or is infinity where that is no key, or the result is
  * infinity, which MM_ECC_X_ONLY cannot encode: with MM_ECC_SUM every item then has this status);
  * MM_ITEM_ECC_SMALL_ORDER (the shared secret would be infinity or 0); MM_ITEM_ECC_SIGNATURE (not a
  * signature's encoding: wrong length, DER that is not canonical, r or s out of range); MM_ITEM_ECC_LENGTH (a
  * digest, a context or the auxiliary randomness of BIP 340 has a wrong length); MM_ITEM_ECC_NONCE (the nonce
- * gives r = 0 or s = 0, use another); MM_ITEM_ECC_FAULT (the signature failed its check: the hardware is
- * defective); MM_ITEM_ECC_NO_KEY (MM_ECC_RECOVER: no key has this signature); MM_ITEM_NOT_COMPUTED.
+ * gives r = 0 or s = 0, use another); MM_ITEM_ECC_FAULT (the signature failed its check, or the key
+ * of the ring is not what it was: the hardware is defective); MM_ITEM_ECC_NO_KEY (MM_ECC_RECOVER: no key has
+ * this signature); MM_ITEM_NOT_COMPUTED.
  *
  * For MM_ECC_VERIFY a signature that is invalid for any reason gives ok[i] = 0: a bad public key has the
  * status MM_ITEM_ECC_POINT, a bad encoding of the signature MM_ITEM_ECC_SIGNATURE. These two do not make the
@@ -358,7 +403,7 @@ MM_API mm_status mm_ecc_run(mm_ecc_plan* plan, const mm_ecc_call* call);
 /**
  * The least stride of a call's output: the length of the longest result on the curves that it names.
  * @param plan  the plan
- * @param call  the call, of which only the options, `count` and `curve` are read
+ * @param call  the call, of which only the options, `count`, `curve`, `ring` and `key` are read
  * @param bytes receives the length; 0 for verifications
  * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for options that mm_ecc_run would refuse
  */

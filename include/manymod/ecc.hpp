@@ -133,6 +133,8 @@ struct Operands {
   std::span<const Bytes> secrets{}, points{}, seconds{}, messages{}, signatures{}, nonces{}, contexts{},
       peer_contexts{};
   std::span<const std::uint32_t> curves{};  ///< index of each item's curve in the plan; empty: curve 0
+  const mm_ecc_ring* ring = nullptr;        ///< Ring::get(), in the place of secrets and curves
+  std::span<const std::uint32_t> keys{};    ///< index of each item's key in the ring; empty: key 0
 };
 
 /// The choices of mm_ecc_call.
@@ -178,10 +180,14 @@ class OwnedCall {
         outcome_(count, std::move(progress)) {
     wrapper::detail::require(operands.curves.empty() || operands.curves.size() == count,
                              "manymod::ecc::Plan: one curve index for each item is needed");
+    wrapper::detail::require(operands.keys.empty() || operands.keys.size() == count,
+                             "manymod::ecc::Plan: one key index for each item is needed");
     call_.struct_size = sizeof call_;
     call_.op = op;
     call_.count = count;
     call_.curve = operands.curves.empty() ? nullptr : operands.curves.data();
+    call_.ring = operands.ring;
+    call_.key = operands.keys.empty() ? nullptr : operands.keys.data();
     call_.secret = view_of_items(secrets_);
     call_.point = view_of_items(points_);
     call_.second = view_of_items(seconds_);
@@ -289,7 +295,8 @@ using VerifyJob = wrapper::detail::BasicJob<detail::VerifyCall>;
 /// in *statuses; if `statuses` is NULL the call throws Error with MM_ERR_ITEMS instead. `progress` of an
 /// asynchronous call is called on the job's thread, and its plan and operands must remain unchanged until it
 /// has ended.
-/// @throws Error as mm_ecc_run, with MM_ERR_ARGUMENT also if there is not one curve index for each item
+/// @throws Error as mm_ecc_run, with MM_ERR_ARGUMENT also if there is not one curve or key index for each
+/// item
 class Plan {
  public:
   /// A plan for `curves`, which may be destroyed before it, on the device of `placement`.
@@ -406,6 +413,46 @@ class Plan {
 
   std::unique_ptr<mm_ecc_plan, Destroy> plan_;
   std::size_t longest_ = 0;  ///< result of operations but key exchanges
+};
+
+/// Owns an mm_ecc_ring: private keys whose signatures take less time. Immutable; several calls may use it at
+/// once, on any plan of the same curves.
+class Ring {
+ public:
+  /// A ring of `secrets`, which are copied. `curves`: index of each key's curve in `plan`, empty: curve 0. If
+  /// some keys are none, they have a status in *statuses, and so have items that name them.
+  /// @throws Error as mm_ecc_ring_create, with MM_ERR_ITEMS only if `statuses` is NULL; with MM_ERR_ARGUMENT
+  /// also if there is not one curve index for each key
+  Ring(const Plan& plan, std::span<const Bytes> secrets, std::span<const std::uint32_t> curves = {},
+       std::vector<mm_status>* statuses = nullptr) {
+    wrapper::detail::require(curves.empty() || curves.size() == secrets.size(),
+                             "manymod::ecc::Ring: one curve index for each key is needed");
+    const detail::Items items(secrets);
+    std::vector<std::uint8_t> status(secrets.size());
+    mm_ecc_ring_keys keys{};
+    keys.struct_size = sizeof keys;
+    keys.count = secrets.size();
+    keys.curve = curves.empty() ? nullptr : curves.data();
+    keys.secret = detail::view_of_items(items);
+    keys.item_status = status.data();
+    mm_ecc_ring* ring = nullptr;
+    const mm_status made = mm_ecc_ring_create(plan.get(), &keys, &ring);
+    ring_.reset(ring);
+    if (made != MM_ERR_ITEMS || statuses == nullptr) check(made);
+    if (statuses == nullptr) return;
+    statuses->resize(status.size());
+    std::transform(status.begin(), status.end(), statuses->begin(),
+                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+  }
+
+  /// The ring of the C ABI; it remains owned by this object.
+  [[nodiscard]] const mm_ecc_ring* get() const noexcept { return ring_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(mm_ecc_ring* ring) const { mm_ecc_ring_destroy(ring); }
+  };
+  std::unique_ptr<mm_ecc_ring, Destroy> ring_;
 };
 
 }  // namespace ecc

@@ -99,11 +99,11 @@ MM_API mm_status mm_service_add_rsa(mm_service* service, mm_rsa_ring* ring, mm_r
  * @param service   the service
  * @param plan      must remain until the service is destroyed
  * @param pattern   a call with the operation's options and keys: `count` keys, given by `secret`, or for
- * MM_ECC_VERIFY by `point`, and `curve`. They are copied, and secrets are zeroed with the service. A secret
- * of no bytes stands for a key that is not private: its requests are answered with MM_ITEM_ECC_SECRET. The
- * pattern's other views, its output, `nonces` of MM_ECC_NONCE_GIVEN and its callback must be 0; `context`
- * may be one string for all keys. A request's input is the message, or for MM_ECC_EXCHANGE the other side's
- * point
+ * MM_ECC_VERIFY by `point`, and `curve`. They are copied, and secrets are zeroed with the service, which has
+ * a ring of them. A secret of no bytes stands for a key that is not private: its requests are answered with
+ * MM_ITEM_ECC_SECRET. The pattern's other views, its output, `nonces` of MM_ECC_NONCE_GIVEN and its callback
+ * must be 0; `context` may be one string for all keys. A request's input is the message, or for
+ * MM_ECC_EXCHANGE the other side's point
  * @param operation as for mm_service_add_rsa
  * @return as mm_service_add_rsa
  */

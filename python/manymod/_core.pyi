@@ -422,7 +422,8 @@ class EccPlan:
         op: int,
         scheme: EccScheme,
         count: int,
-        curve: NDArray[np.uint32] | None,
+        index: NDArray[np.uint32] | None,
+        ring: EccRing | None,
         inputs: tuple[tuple[_ByteStrings, NDArray[np.int64] | None, str] | None, ...],
         output: NDArray[np.uint8] | None,
         sizes: NDArray[np.uint64] | None,
@@ -430,6 +431,11 @@ class EccPlan:
         status: NDArray[np.uint8],
         progress: _Progress,
     ) -> int: ...
+
+class EccRing:
+    def __init__(
+        self, plan: EccPlan, secrets: tuple[bytes | bytearray, ...], curve: NDArray[np.uint32]
+    ) -> None: ...
 
 def ecc_supported() -> bool: ...
 def ecc_variants() -> list[str]: ...

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "abi/items.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -51,6 +52,16 @@ ItemsIn::ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what)
   }
 }
 
+ItemsIn::ItemsIn(std::span<const ByteSpan> table, std::span<const std::uint32_t> indices)
+    : count_(std::max<std::size_t>(1, indices.size())) {
+  if (count_ == 1) {
+    places_.push_back(table[indices.empty() ? 0 : indices[0]]);
+  } else {
+    table_ = table;
+    indices_ = indices;
+  }
+}
+
 void ItemsIn::take_pointers(const mm_bytes_view& view, const std::string& name) {
   places_.reserve(count_);
   for (std::size_t i = 0; i < count_; ++i) {
@@ -91,13 +102,16 @@ void ItemsIn::take_array(const mm_bytes_view& view, const std::string& name) {
 }
 
 std::optional<ByteRows> ItemsIn::rows() const {
+  if (!table_.empty()) return std::nullopt;
   if (places_.empty()) return ByteRows{data_, count_ == 1 ? 0 : stride_, size_};
   if (count_ == 1) return ByteRows{places_[0].data(), 0, places_[0].size()};
   return std::nullopt;
 }
 
 bool ItemsIn::overlap(ByteSpan bytes) const {
-  if (places_.empty() && !manymod::overlap({data_, extent_of(count_, stride_, size_)}, bytes)) return false;
+  if (places_.empty() && table_.empty() &&
+      !manymod::overlap({data_, extent_of(count_, stride_, size_)}, bytes))
+    return false;
   for (std::size_t i = 0; i < count_; ++i) {
     if (manymod::overlap((*this)[i], bytes)) return true;
   }

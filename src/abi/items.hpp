@@ -43,10 +43,14 @@ class ItemsIn {
   /// `what` is the name of the view in messages.
   /// @throws StatusError MM_ERR_ARGUMENT, MM_ERR_NULL unless it holds `count` items or one item for all
   ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what);
+  /// Strings of a table, item i being table[indices[i]]; without indices table[0] for all items. Both must
+  /// outlive this object.
+  ItemsIn(std::span<const ByteSpan> table, std::span<const std::uint32_t> indices);
 
   /// The bytes of an item, item < count.
   [[nodiscard]] ByteSpan operator[](std::size_t item) const {
     const std::size_t i = count_ == 1 ? 0 : item;
+    if (!table_.empty()) return table_[indices_[i]];
     return places_.empty() ? ByteSpan(data_ + i * stride_, size_) : places_[i];
   }
 
@@ -60,8 +64,10 @@ class ItemsIn {
   [[nodiscard]] bool overlap(ByteSpan bytes) const;
 
  private:
-  std::size_t count_;             ///< the number of items, or 1
-  std::vector<ByteSpan> places_;  ///< of items that pointers or offsets give; else empty
+  std::size_t count_;                       ///< the number of items, or 1
+  std::vector<ByteSpan> places_;            ///< of items that pointers or offsets give; else empty
+  std::span<const ByteSpan> table_;         ///< if items are given by indices; else empty
+  std::span<const std::uint32_t> indices_;  ///< likewise
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0, stride_ = 0;
 

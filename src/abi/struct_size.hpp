@@ -64,6 +64,7 @@ MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_curve_info, signature_bytes);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_decode_options, public_only);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_key_info, public_bytes);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_plan_options, threads);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_ring_keys, item_status);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_call, progress_user);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_service_options, max_concurrent);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_service_request, room_ns);

@@ -16,6 +16,7 @@
 #include "ecc/gpus_of.hpp"
 #include "ecc/key.hpp"
 #include "ecc/plan.hpp"
+#include "ecc/ring.hpp"
 #include "ecc/schemes/choice.hpp"
 #include "ecc/variants.hpp"
 #include "manymod/ecc.h"
@@ -165,6 +166,21 @@ const char* mm_ecc_plan_variant(const mm_ecc_plan* plan, size_t curve) {
 }
 
 void mm_ecc_plan_destroy(mm_ecc_plan* plan) { delete plan; }
+
+mm_status mm_ecc_ring_create(mm_ecc_plan* plan, const mm_ecc_ring_keys* keys, mm_ecc_ring** ring) {
+  if (ring != nullptr) *ring = nullptr;
+  return manymod::guarded([&] {
+    const manymod::crypto::QuietErrors quiet;
+    mm_ecc_ring*& created = required(ring, "ring");
+    const mm_ecc_ring_keys given = required_struct(keys, "keys");
+    std::unique_ptr<mm_ecc_ring> made(new mm_ecc_ring{{required(plan, "plan").plan, given}});
+    const mm_status status = made->ring.report(given.item_status);
+    created = made.release();
+    return status;
+  });
+}
+
+void mm_ecc_ring_destroy(mm_ecc_ring* ring) { delete ring; }
 
 const char* mm_ecc_variant_at(size_t index) {
   const auto all = manymod::ecc::variants();

@@ -13,6 +13,7 @@
 #include "core/status_error.hpp"
 #include "ecc/engine_choice.hpp"
 #include "ecc/plan.hpp"
+#include "ecc/schemes/prepared_keys.hpp"
 #include "exec/executor.hpp"
 
 namespace manymod::ecc {
@@ -77,10 +78,12 @@ class CallRun {
     std::vector<std::vector<std::size_t>> by_curve(plan_.size());
     for (std::size_t item = 0; item < status_.size(); ++item) {
       const std::size_t index = checked_.curves[item];
-      if (index < plan_.size() && suitable[index]) {
-        by_curve[index].push_back(item);
-      } else {
+      if (index >= plan_.size() || !suitable[index]) {
         status_[item] = static_cast<std::uint8_t>(MM_ITEM_ECC_CURVE);
+      } else if (const std::uint8_t failed = checked_.key_status(item); failed != MM_OK) {
+        status_[item] = failed;
+      } else {
+        by_curve[index].push_back(item);
       }
     }
     for (std::size_t index = 0; index < by_curve.size(); ++index) {
@@ -168,12 +171,37 @@ class CallRun {
       if (clears) {
         for (const std::size_t item : items) clear_row(item);
       }
-      return group.scheme->compute(items, stop);
+      return compute_items(group, items, stop);
     }
     if (clears) clear_rows(chunk.begin, chunk.end);
     std::vector<std::size_t> items(chunk.size());
     std::iota(items.begin(), items.end(), chunk.begin);
+    compute_items(group, items, stop);
+  }
+
+  void compute_items(const Group& group, std::span<const std::size_t> items, const StopToken& stop) {
     group.scheme->compute(items, stop);
+    const Inputs& inputs = checked_.inputs;
+    if (checked_.task.op == MM_ECC_SIGN && inputs.prepared != nullptr && inputs.check) {
+      reject_changed_keys(items);
+    }
+  }
+
+  /// Part of the check of signatures before they leave; finish() clears those that fail it. Not inlined,
+  /// because the secret-independence tests suppress findings in this function by its name: that a key has
+  /// changed is public.
+  [[gnu::noinline]] void reject_changed_keys(std::span<const std::size_t> items) {
+    const Inputs& inputs = checked_.inputs;
+    std::size_t intact = inputs.prepared->size();  // the last key that was found to be so
+    for (const std::size_t item : items) {
+      const std::size_t key = inputs.key_of(item);
+      if (status_[item] != MM_OK || key == intact) continue;
+      if (inputs.prepared->is_intact(key)) {
+        intact = key;
+      } else {
+        status_[item] = static_cast<std::uint8_t>(MM_ITEM_ECC_FAULT);
+      }
+    }
   }
 
   /// Not inlined, because the secret-independence tests suppress findings in this function by its name:

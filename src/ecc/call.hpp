@@ -21,17 +21,25 @@ class Plan;
 struct CheckedCall {
   /// @throws StatusError for a malformed call
   CheckedCall(const Plan& plan, const mm_ecc_call& given);
+  CheckedCall(const CheckedCall&) = delete;
+  CheckedCall& operator=(const CheckedCall&) = delete;
+
+  /// The status of an item's key, MM_OK without a ring.
+  [[nodiscard]] std::uint8_t key_status(std::size_t item) const;
 
   const mm_ecc_call& call;
   Task task;
   Inputs inputs;
   std::vector<std::uint32_t> curves;  ///< of each item; empty: curve 0
+  std::vector<std::uint32_t> keys;    ///< of each item in the ring, if there is one; empty: key 0
   std::size_t rows = 0;               ///< of the output; 0 for verdicts
   std::size_t row_bytes = 0;          ///< the longest result
 
  private:
   std::optional<SecretBytes> shared_secret_;
 
+  /// Takes keys and curves from the ring.
+  void take_ring(const Plan& plan);
   /// Makes `inputs` refer to a copy of the private key if all items share one. The public key is computed
   /// only once for the call. If the caller's memory changed during the call, a block of items could sign
   /// with the new private key and hash the old public key, and such a signature may reveal the new key.

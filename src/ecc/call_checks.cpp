@@ -12,6 +12,7 @@
 #include "crypto/hash.hpp"
 #include "ecc/call.hpp"
 #include "ecc/plan.hpp"
+#include "ecc/ring.hpp"
 
 namespace manymod::ecc {
 namespace {
@@ -42,6 +43,7 @@ enum Use : unsigned {
   kVerdict = 1U << 11,
   kSignatureFormat = 1U << 12,
   kKeyExchange = 1U << 13,
+  kRing = 1U << 14,
 };
 
 unsigned uses_of_signatures(Task task) {
@@ -51,7 +53,7 @@ unsigned uses_of_signatures(Task task) {
   if (numbers) uses |= kHash | kSignatureFormat;
   if (own || task.scheme == MM_ECC_ECDSA) uses |= kLowS;
   if (own || task.scheme == MM_ECC_EDDSA || task.scheme == MM_ECC_SM2DSA) uses |= kContext;
-  if (task.op == MM_ECC_SIGN) return uses | kSecret | kNonce;
+  if (task.op == MM_ECC_SIGN) return uses | kSecret | kNonce | kRing;
   if (own || task.scheme == MM_ECC_EDDSA) uses |= kPolicy;
   return uses | kPoint | kSignature | kVerdict;
 }
@@ -67,7 +69,7 @@ unsigned uses_of(Task task) {
     case MM_ECC_RECOVER:
       return kMessage | kSignature | kHash | kLowS | kSignatureFormat | kPointFormat;
     case MM_ECC_EXCHANGE:
-      return kSecret | kPoint | kHash;
+      return kSecret | kPoint | kHash | kRing;
     case MM_ECC_MULTIPLY:
       return kSecret | kPoint | kPointFormat;
     case MM_ECC_ADD:
@@ -77,7 +79,7 @@ unsigned uses_of(Task task) {
     case MM_ECC_SUM:
       return kSecret | kPoint | kPointFormat;
     case MM_ECC_SM2_EXCHANGE:
-      return kSecret | kPoint | kSecond | kContext | kKeyExchange;
+      return kSecret | kPoint | kSecond | kContext | kKeyExchange | kRing;
   }
   return 0;
 }
@@ -112,7 +114,7 @@ void take_items(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned use
   const auto need = [uses](unsigned use) { return (uses & use) != 0 ? Need::required : Need::none; };
   const auto may_have = [uses](unsigned use) { return (uses & use) != 0 ? Need::optional : Need::none; };
   const std::size_t n = call.count;
-  take(inputs.secret, call.secret, need(kSecret), n, "secret");
+  take(inputs.secret, call.secret, call.ring != nullptr ? Need::none : need(kSecret), n, "secret");
   take(inputs.point, call.point, task.op == MM_ECC_MULTIPLY ? Need::optional : need(kPoint), n, "point");
   take(inputs.second, call.second, need(kSecond), n, "second");
   take(inputs.message, call.message, need(kMessage), n, "message");
@@ -195,6 +197,27 @@ void take_options(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned u
   take_exchange(inputs, call, uses);
 }
 
+/// Keys come from a ring or one by one.
+void check_ring(const mm_ecc_call& call, unsigned uses) {
+  if (call.ring == nullptr) return must_be_zero(call.key == nullptr, "key");
+  must_be_zero((uses & kRing) != 0, "ring");
+  if (call.curve != nullptr) reject("curve must be NULL: those of the ring's keys are used");
+}
+
+/// The indices of the items' curves in a plan; empty: curve 0 for all. On input: indices of keys in the ring,
+/// empty: key 0.
+std::vector<std::uint32_t> curves_of(const Ring& ring, std::span<const std::uint32_t> keys,
+                                     std::size_t count) {
+  const bool all_exist = std::ranges::all_of(keys, [&](std::uint32_t key) { return key < ring.size(); });
+  if (all_exist && ring.is_plain()) return {};
+  std::vector<std::uint32_t> curves(count, ring.curve(0));
+  for (std::size_t item = 0; item < keys.size(); ++item) {
+    // An item without a key has no curve.
+    curves[item] = keys[item] < ring.size() ? ring.curve(keys[item]) : UINT32_MAX;
+  }
+  return curves;
+}
+
 /// The longest result on the curves that `curves` names, or of curve 0 if it is empty.
 std::size_t longest_result(const Plan& plan, Task task, const Inputs& inputs,
                            std::span<const std::uint32_t> curves) {
@@ -274,9 +297,14 @@ Task checked_task(const mm_ecc_call& call) {
 CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
     : call(given), task(checked_task(given)) {
   const unsigned uses = uses_of(task);
+  check_ring(call, uses);
   take_options(inputs, call, task, uses);
   take_items(inputs, call, task, uses);
-  curves = copied_indices(call.curve, call.count);
+  if (call.ring != nullptr) {
+    take_ring(plan);
+  } else {
+    curves = copied_indices(call.curve, call.count);
+  }
   if (task.op == MM_ECC_SUM) check_one_curve(*this);
   WrittenRanges written;
   for (const auto* items : {&inputs.secret, &inputs.point, &inputs.second, &inputs.message, &inputs.signature,
@@ -294,8 +322,25 @@ CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
   copy_shared_secret();
 }
 
+void CheckedCall::take_ring(const Plan& plan) {
+  const Ring& ring = call.ring->ring;
+  ring.require_curves_of(plan);
+  keys = copied_indices(call.key, call.count);
+  curves = curves_of(ring, keys, call.count);
+  for (std::uint32_t& key : keys) key = key < ring.size() ? key : 0;
+  inputs.secret.emplace(ring.keys().secrets(), keys);
+  inputs.prepared = &ring.keys();
+  inputs.prepared_key = keys;
+}
+
+std::uint8_t CheckedCall::key_status(std::size_t item) const {
+  return call.ring == nullptr ? static_cast<std::uint8_t>(MM_OK)
+                              : call.ring->ring.status(inputs.key_of(item));
+}
+
 void CheckedCall::copy_shared_secret() {
-  if (!inputs.secret || !inputs.secret->is_shared()) return;
+  // The keys of a ring are copies.
+  if (!inputs.secret || !inputs.secret->is_shared() || call.ring != nullptr) return;
   const ByteSpan given = (*inputs.secret)[0];
   SecretBytes& kept = shared_secret_.emplace(std::vector<std::uint8_t>(given.begin(), given.end()));
   inputs.secret.emplace(mm_bytes_view{1, kept.data(), kept.size(), 0, nullptr, nullptr}, call.count,
@@ -308,7 +353,14 @@ std::size_t longest_result(const Plan& plan, const mm_ecc_call& call) {
   Inputs inputs;
   take_options(inputs, call, task, uses);
   if ((uses & kVerdict) != 0) return 0;
-  return longest_result(plan, task, inputs, copied_indices(call.curve, call.count));
+  check_ring(call, uses);
+  if (call.ring == nullptr) {
+    return longest_result(plan, task, inputs, copied_indices(call.curve, call.count));
+  }
+  const Ring& ring = call.ring->ring;
+  ring.require_curves_of(plan);
+  const std::vector<std::uint32_t> keys = copied_indices(call.key, call.count);
+  return longest_result(plan, task, inputs, curves_of(ring, keys, call.count));
 }
 
 }  // namespace manymod::ecc

@@ -51,6 +51,13 @@ const char* mm_ecc_plan_variant(const mm_ecc_plan*, size_t) { return ""; }
 
 void mm_ecc_plan_destroy(mm_ecc_plan*) {}
 
+mm_status mm_ecc_ring_create(mm_ecc_plan*, const mm_ecc_ring_keys*, mm_ecc_ring** ring) {
+  if (ring != nullptr) *ring = nullptr;
+  return no_curves();
+}
+
+void mm_ecc_ring_destroy(mm_ecc_ring*) {}
+
 const char* mm_ecc_variant_at(size_t) { return nullptr; }
 
 int mm_ecc_variant_usable(const char*, const mm_ecc_curve*) { return 0; }

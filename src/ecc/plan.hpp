@@ -26,6 +26,7 @@ class CurveEngines {
   CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced);
 
   [[nodiscard]] const Curve& curve() const { return *curve_; }
+  [[nodiscard]] const std::shared_ptr<const Curve>& shared_curve() const { return curve_; }
   /// Null if the options do not allow the CPU, or no variant there has the curve.
   [[nodiscard]] const PointEngine* on_cpu() const { return cpu_.get(); }
   /// Likewise on GPUs; it computes on the CPU what they fail to. At least one of the two is not null.

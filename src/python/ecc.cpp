@@ -146,6 +146,8 @@ constexpr std::array kInputs{&mm_ecc_call::secret,  &mm_ecc_call::point,       &
                              &mm_ecc_call::message, &mm_ecc_call::signature,   &mm_ecc_call::nonce,
                              &mm_ecc_call::context, &mm_ecc_call::peer_context};
 
+class EccRing;
+
 /// Owns an mm_ecc_plan.
 class EccPlan {
  public:
@@ -179,16 +181,19 @@ class EccPlan {
   }
 
   /// Run an operation. Each of `inputs` is None, or what BytesItems takes: items, offsets, and their name in
-  /// messages. The library checks the items that they describe.
+  /// messages. The library checks the items that they describe. `index`: of the items' curves, or if `ring`
+  /// is not None, of their keys in that EccRing.
   /// @return MM_OK or MM_ERR_ITEMS; any other status throws
-  int run(int op, const EccScheme& scheme, std::size_t count, nb::handle curve, const nb::tuple& inputs,
-          nb::handle output, nb::handle sizes, nb::handle ok, nb::handle status, nb::handle progress) {
+  int run(int op, const EccScheme& scheme, std::size_t count, nb::handle index, const EccRing* ring,
+          const nb::tuple& inputs, nb::handle output, nb::handle sizes, nb::handle ok, nb::handle status,
+          nb::handle progress) {
     if (inputs.size() != kInputs.size()) throw nb::value_error("inputs: wrong number");
-    const Vector<std::uint32_t> curves(curve, Access::read, count, "curve");
+    const Vector<std::uint32_t> indices(index, Access::read, count, "index");
     mm_ecc_call call = scheme.call;
     call.op = static_cast<mm_ecc_op>(op);
     call.count = count;
-    call.curve = curves.data();
+    (ring == nullptr ? call.curve : call.key) = indices.data();
+    call.ring = pointer_of(ring);
     std::array<std::unique_ptr<BytesItems>, kInputs.size()> items;
     for (std::size_t i = 0; i < kInputs.size(); ++i) {
       if (nb::handle(inputs[i]).is_none()) continue;
@@ -221,6 +226,9 @@ class EccPlan {
     void operator()(mm_ecc_plan* plan) const { mm_ecc_plan_destroy(plan); }
   };
 
+  /// Null for null.
+  static const mm_ecc_ring* pointer_of(const EccRing* ring);
+
   int run_call(mm_ecc_call& call, nb::handle progress) {
     Watch watch{progress.is_none() ? nullptr : progress.ptr(), 0, call.count, nullptr};
     call.progress = on_progress;
@@ -232,6 +240,41 @@ class EccPlan {
 
   std::unique_ptr<mm_ecc_plan, Destroy> plan_;
 };
+
+/// Owns an mm_ecc_ring.
+class EccRing {
+ public:
+  /// Keys that are none are in the ring too. `secrets`: as BytesItems takes them.
+  EccRing(const EccPlan& plan, nb::handle secrets, nb::handle curve) {
+    const BytesItems items(secrets, nb::none(), "secrets");
+    mm_ecc_ring_keys keys{};
+    keys.struct_size = sizeof keys;
+    keys.secret = items.view();
+    keys.count = keys.secret.count;
+    const Vector<std::uint32_t> curves(curve, Access::read, keys.count, "curve");
+    keys.curve = curves.data();
+    mm_ecc_ring* ring = nullptr;
+    mm_status status = MM_OK;
+    {
+      const ReleasedGil free;
+      status = mm_ecc_ring_create(plan.get(), &keys, &ring);
+    }
+    ring_.reset(ring);
+    if (status != MM_OK && status != MM_ERR_ITEMS) throw_call_error(status);
+  }
+
+  [[nodiscard]] const mm_ecc_ring* get() const { return ring_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(mm_ecc_ring* ring) const { mm_ecc_ring_destroy(ring); }
+  };
+  std::unique_ptr<mm_ecc_ring, Destroy> ring_;
+};
+
+const mm_ecc_ring* EccPlan::pointer_of(const EccRing* ring) {
+  return ring == nullptr ? nullptr : ring->get();
+}
 
 nb::list variant_names() {
   nb::list names;
@@ -273,9 +316,12 @@ void bind_plan(nb::module_& module) {
                     const std::optional<std::string>&, unsigned>(),
            nb::arg("curves"), nb::arg("device").none(), nb::arg("variant").none(), nb::arg("threads"))
       .def("variant", &EccPlan::variant, nb::arg("curve"))
-      .def("run", &EccPlan::run, nb::arg("op"), nb::arg("scheme"), nb::arg("count"), nb::arg("curve").none(),
-           nb::arg("inputs"), nb::arg("output").none(), nb::arg("sizes").none(), nb::arg("ok").none(),
-           nb::arg("status"), nb::arg("progress").none());
+      .def("run", &EccPlan::run, nb::arg("op"), nb::arg("scheme"), nb::arg("count"), nb::arg("index").none(),
+           nb::arg("ring").none(), nb::arg("inputs"), nb::arg("output").none(), nb::arg("sizes").none(),
+           nb::arg("ok").none(), nb::arg("status"), nb::arg("progress").none());
+  nb::class_<EccRing>(module, "EccRing")
+      .def(nb::init<const EccPlan&, nb::handle, nb::handle>(), nb::arg("plan"), nb::arg("secrets"),
+           nb::arg("curve"));
 }
 
 }  // namespace

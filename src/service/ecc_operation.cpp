@@ -2,6 +2,8 @@
 #include "service/ecc_operation.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "abi/enum_value.hpp"
@@ -14,15 +16,15 @@ namespace {
 
 [[noreturn]] void reject(const char* reason) { throw StatusError(MM_ERR_ARGUMENT, reason); }
 
-/// Copies of byte strings, one after the other; zeroed on destruction.
+/// Copies of public keys, one after the other.
 class CopiedItems {
  public:
-  CopiedItems(const mm_bytes_view& view, std::size_t count, const char* what) {
-    const ItemsIn items(view, count, what);
+  CopiedItems(const mm_bytes_view& view, std::size_t count) {
+    const ItemsIn items(view, count, "the pattern's keys");
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < count; ++i) bytes += items[i].size();
-    bytes_ = std::make_unique<SecretArray<std::uint8_t>>(bytes);
-    std::uint8_t* to = bytes_->data();
+    bytes_.resize(bytes);
+    std::uint8_t* to = bytes_.data();
     for (std::size_t i = 0; i < count; ++i) {
       items_.push_back({to, items[i].size()});
       to = std::ranges::copy(items[i], to).out;
@@ -31,12 +33,42 @@ class CopiedItems {
 
   [[nodiscard]] std::size_t size() const { return items_.size(); }
   [[nodiscard]] const mm_bytes& operator[](std::size_t i) const { return items_[i]; }
-  [[nodiscard]] const std::vector<mm_bytes>& all() const { return items_; }
 
  private:
-  std::unique_ptr<SecretArray<std::uint8_t>> bytes_;
+  std::vector<std::uint8_t> bytes_;
   std::vector<mm_bytes> items_;
 };
+
+struct DestroyRing {
+  void operator()(mm_ecc_ring* ring) const { mm_ecc_ring_destroy(ring); }
+};
+using RingPointer = std::unique_ptr<mm_ecc_ring, DestroyRing>;
+
+/// The pattern's private keys. Keys without bytes are public. @throws StatusError MM_ERR_KEY that names the
+/// first other one that is no private key
+RingPointer ring_of(mm_ecc_plan* plan, const mm_ecc_call& pattern) {
+  std::vector<std::uint8_t> statuses(pattern.count);
+  mm_ecc_ring_keys keys{};
+  keys.struct_size = sizeof keys;
+  keys.count = pattern.count;
+  keys.curve = pattern.curve;
+  keys.secret = pattern.secret;
+  keys.item_status = statuses.data();
+  mm_ecc_ring* made = nullptr;
+  const mm_status status = mm_ecc_ring_create(plan, &keys, &made);
+  RingPointer ring(made);
+  if (status != MM_ERR_ITEMS) {
+    require_ok(status);
+    return ring;
+  }
+  const ItemsIn secrets(pattern.secret, pattern.count, "the pattern's keys");
+  for (std::size_t i = 0; i < pattern.count; ++i) {
+    if (statuses[i] == MM_OK || secrets[i].empty()) continue;
+    const char* const why = mm_status_message(static_cast<mm_status>(statuses[i]));
+    throw StatusError(MM_ERR_KEY, "key " + std::to_string(i) + ": " + why);
+  }
+  return ring;
+}
 
 mm_ecc_op checked_op(const mm_ecc_call& pattern) {
   const long long op = enum_value(pattern.op);
@@ -53,10 +85,7 @@ class EccOperation final : public Operation {
 
  public:
   EccOperation(mm_ecc_plan* plan, const mm_ecc_call& pattern)
-      : plan_(plan),
-        op_(checked_op(pattern)),
-        keys_(op_ == MM_ECC_VERIFY ? pattern.point : pattern.secret, pattern.count, "the pattern's keys"),
-        pattern_(pattern) {
+      : plan_(plan), op_(checked_op(pattern)), pattern_(pattern) {
     if (pattern.count == 0) reject("pattern.count is 0: there is no key");
     if (enum_value(pattern.nonces) == MM_ECC_NONCE_GIVEN) reject("a service does not take nonces");
     const mm_bytes_result& output = pattern.output;
@@ -64,10 +93,10 @@ class EccOperation final : public Operation {
         pattern.item_status != nullptr || pattern.progress != nullptr) {
       reject("outputs and callbacks of the pattern must be NULL");
     }
+    if (pattern.ring != nullptr || pattern.key != nullptr) reject("ring and key of the pattern must be NULL");
     require_ok(mm_ecc_result_bytes(plan, &pattern, &output_bytes_));
-    keep_curves();
     keep_context();
-    if (op_ != MM_ECC_VERIFY) require_valid_secrets();
+    keep_keys();
     require_callable(*this);
   }
 
@@ -75,18 +104,23 @@ class EccOperation final : public Operation {
   [[nodiscard]] std::size_t batches_on_gpus() const override { return kBatchesOfGpu * ecc::gpus_of(*plan_); }
 
   [[nodiscard]] mm_status run(BatchArrays& batch) const override {
-    std::vector<std::uint32_t> curves(batch.count());
-    std::vector<mm_bytes> keys(batch.count());
-    for (std::size_t i = 0; i < batch.count(); ++i) {
-      const std::size_t key = batch.keys[i];
-      curves[i] = key < keys_.size() ? curves_[key] : UINT32_MAX;  // which leads to MM_ITEM_ECC_CURVE
-      keys[i] = keys_[key < keys_.size() ? key : 0];
-    }
     mm_ecc_call call = pattern_;
     call.count = batch.count();
-    call.curve = curves.data();
     call.item_status = batch.statuses.data();
-    (op_ == MM_ECC_VERIFY ? call.point : call.secret) = BatchArrays::view_of(keys);
+    std::vector<std::uint32_t> curves;
+    std::vector<mm_bytes> keys;
+    if (ring_ != nullptr) {
+      call.ring = ring_.get();
+      call.key = batch.keys.data();
+    } else {
+      for (const std::uint32_t key : batch.keys) {
+        const bool exists = key < keys_->size();
+        curves.push_back(exists ? curves_[key] : UINT32_MAX);  // which leads to MM_ITEM_ECC_CURVE
+        keys.push_back((*keys_)[exists ? key : 0]);
+      }
+      call.curve = curves.data();
+      call.point = BatchArrays::view_of(keys);
+    }
     (op_ == MM_ECC_EXCHANGE ? call.point : call.message) = BatchArrays::view_of(batch.inputs);
     if (verifies()) {
       call.signature = BatchArrays::view_of(batch.signatures);
@@ -100,18 +134,24 @@ class EccOperation final : public Operation {
  private:
   mm_ecc_plan* plan_;
   const mm_ecc_op op_;
-  const CopiedItems keys_;
-  std::vector<std::uint32_t> curves_;  ///< of the keys
+  RingPointer ring_;                   ///< of private keys; null for verifications
+  std::optional<CopiedItems> keys_;    ///< of verifications
+  std::vector<std::uint32_t> curves_;  ///< of keys_
   std::vector<std::uint8_t> context_;
   mm_ecc_call pattern_;  ///< without items
   std::size_t output_bytes_ = 0;
 
-  void keep_curves() {
-    curves_.assign(keys_.size(), 0);
-    if (pattern_.curve != nullptr) std::copy_n(pattern_.curve, keys_.size(), curves_.begin());
+  void keep_keys() {
+    if (op_ == MM_ECC_VERIFY) {
+      keys_.emplace(pattern_.point, pattern_.count);
+      curves_.assign(pattern_.count, 0);
+      if (pattern_.curve != nullptr) std::copy_n(pattern_.curve, pattern_.count, curves_.begin());
+      pattern_.point = {};
+    } else {
+      ring_ = ring_of(plan_, pattern_);
+      pattern_.secret = {};
+    }
     pattern_.curve = nullptr;
-    pattern_.secret = {};
-    if (op_ == MM_ECC_VERIFY) pattern_.point = {};
   }
 
   void keep_context() {
@@ -120,29 +160,6 @@ class EccOperation final : public Operation {
     const ItemsIn given(pattern_.context, 1, "context");
     context_.assign(given[0].begin(), given[0].end());
     pattern_.context = {1, context_.data(), context_.size(), 0, nullptr, nullptr};
-  }
-
-  /// @throws StatusError MM_ERR_KEY that names the first invalid private key; keys without bytes are public
-  void require_valid_secrets() const {
-    BatchArrays results;
-    std::size_t row = 0;
-    mm_ecc_call call{};
-    call.struct_size = sizeof call;
-    call.op = MM_ECC_PUBLIC_KEY;
-    call.count = keys_.size();
-    call.curve = curves_.data();
-    require_ok(mm_ecc_result_bytes(plan_, &call, &row));
-    results.begin(keys_.size(), std::max<std::size_t>(1, row));
-    call.secret = BatchArrays::view_of(keys_.all());
-    call.output = results.result();
-    call.item_status = results.statuses.data();
-    const mm_status status = mm_ecc_run(plan_, &call);
-    if (status != MM_ERR_ITEMS) return require_ok(status);
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (results.statuses[i] == MM_OK || keys_[i].size == 0) continue;
-      const char* const why = mm_status_message(static_cast<mm_status>(results.statuses[i]));
-      throw StatusError(MM_ERR_KEY, "key " + std::to_string(i) + ": " + why);
-    }
   }
 };
 

@@ -71,6 +71,7 @@ class CurveCalls:
         operands: Mapping[str, Items],
         *,
         curves: NDArray[np.uint32] | None = None,
+        ring: _core.EccRing | None = None,
         index_labels: Any = None,
         errors: str = "raise",
         out: Any = None,
@@ -83,7 +84,8 @@ class CurveCalls:
             op: an mm_ecc_op.
             settings: how to compute.
             operands: by their names in messages; `nonces` and `context` are in the settings.
-            curves: indices of the items' curves; None: the first one.
+            curves: indices of the items' curves, or of their keys in `ring`; None: the first one.
+            ring: private keys on the curves; None: operands have the keys, if there are any.
             index_labels: as of `Operands`.
             errors: as everywhere in the package.
             out: likewise.
@@ -93,7 +95,7 @@ class CurveCalls:
         checked = _checked(operands, settings, curves, index_labels)
         return answer_bytes(
             name,
-            functools.partial(self._compute, op, settings),
+            functools.partial(self._compute, op, settings, ring=ring),
             checked,
             source_of(checked.count, *operands.values(), one_size=settings.one_size),
             width=settings.width,
@@ -176,7 +178,14 @@ class CurveCalls:
             watched.finish(operands.total)
 
     def _compute(
-        self, op: int, settings: Settings, operands: Operands, places: Places, progress: Progress | None
+        self,
+        op: int,
+        settings: Settings,
+        operands: Operands,
+        places: Places,
+        progress: Progress | None,
+        *,
+        ring: _core.EccRing | None = None,
     ) -> int:
         """Compute items. Returns MM_OK or MM_ERR_ITEMS."""
         given = operands.given
@@ -184,9 +193,9 @@ class CurveCalls:
         inputs = tuple(
             None if name is None else (given[name].block, given[name].offsets, name) for name in found
         )
-        count, curves = operands.total, operands.index_of_each()
+        count, indices = operands.total, operands.index_of_each()
         results = (places.rows, places.sizes, places.flags, places.status)
-        return self.handle.run(op, settings.native, count, curves, inputs, *results, progress)
+        return self.handle.run(op, settings.native, count, indices, ring, inputs, *results, progress)
 
 
 def _checked(

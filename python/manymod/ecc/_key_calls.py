@@ -58,6 +58,7 @@ class KeyCalls:
         # An item without a key has a curve that there is not.
         self._curves = np.array([*(numbers[key.curve] for key in keys), len(curves)], np.uint32)
         self.on_curves = CurveCalls([curve.native for curve in curves], device, variant, threads)
+        self._ring: _core.EccRing | None = None
 
     def variant(self, key: int) -> str:
         """Name of the variant that computes items of a key."""
@@ -95,6 +96,13 @@ class KeyCalls:
             None if context is None else context.offsets,
         )
 
+    def _private_keys(self) -> _core.EccRing:
+        """The extension's ring, which the first call with private keys makes."""
+        if self._ring is None:
+            secrets = tuple(key.secret or b"" for key in self._keys)
+            self._ring = _core.EccRing(self.on_curves.handle, secrets, self._curves[:-1])
+        return self._ring
+
     def check_one_size(self) -> None:
         """Raise ValueError if signatures differ in size."""
         _check_sizes(curve.signature_bytes for curve in self.on_curves.curves)
@@ -122,15 +130,10 @@ class KeyCalls:
         self, name: str, op: int, settings: Settings, given: tuple[str, Items], key_indices: Any, how: Any
     ) -> Any:
         indices, labels = self._indices(key_indices, dict([given]))
-        secrets = _chosen([key.secret or b"" for key in self._keys], indices)
-        operands = {given[0]: given[1], "secrets": secrets}
-        try:
-            return self.on_curves.run(
-                name, op, settings, operands, curves=self._curves_of(indices), index_labels=labels, **how
-            )
-        finally:
-            if isinstance(secrets.block, np.ndarray):
-                secrets.block.fill(0)
+        ring, operands = self._private_keys(), dict([given])
+        return self.on_curves.run(
+            name, op, settings, operands, curves=indices, ring=ring, index_labels=labels, **how
+        )
 
     def verify(
         self,
@@ -180,11 +183,8 @@ def _check_sizes(sizes: Iterable[int]) -> None:
         raise ValueError("curves of different sizes: give the batch as a list, the results vary in length")
 
 
-def _chosen(of_keys: Sequence[bytes | bytearray], indices: NDArray[np.uint32] | None) -> Items:
-    """The byte strings of the items' keys; none for an index that no key has.
-
-    A numpy array in the answer is a copy that the caller may overwrite.
-    """
+def _chosen(of_keys: Sequence[bytes], indices: NDArray[np.uint32] | None) -> Items:
+    """The byte strings of the items' keys; none for an index that no key has."""
     if indices is None or indices.ndim == 0:
         index = 0 if indices is None else int(indices)
         return Items(Kind.SCALAR, None, (of_keys[index] if index < len(of_keys) else b"",))
@@ -195,9 +195,7 @@ def _chosen(of_keys: Sequence[bytes | bytearray], indices: NDArray[np.uint32] | 
     table = np.zeros((len(of_keys) + 1, width), np.uint8)  # and a row for items without a key
     for row, item in zip(table, of_keys, strict=False):
         row[:] = np.frombuffer(item, np.uint8)
-    rows = table[indices]
-    table.fill(0)
-    return Items(Kind.LIST, len(indices), rows)
+    return Items(Kind.LIST, len(indices), table[indices])
 
 
 def _x_alone(key: KeyNumbers) -> bytes:

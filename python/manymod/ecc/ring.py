@@ -36,7 +36,8 @@ class KeyRing:
         TypeError: if `keys` is a single key, or an element is no key.
         ValueError: if there is none.
 
-    Calls may run in several threads at once.
+    Calls may run in several threads at once. The first one that needs private keys computes what their
+    signatures need besides, such as public keys, for all keys of the ring.
     """
 
     def __init__(

@@ -61,6 +61,10 @@ class RowQueue {
     Rows scalar;
     Strings prefix;
   };
+  /// The coordinates of public keys, as bytes.
+  struct KeyBytes {
+    Strings x, y;
+  };
   /// Signatures of Ed25519: a, k, S, and the encodings of A and R.
   struct EddsaSigning {
     Rows key, challenge, response;
@@ -121,12 +125,16 @@ class RowQueue {
   void sm2_sign(const RowCall& call);
   void sm2_check(const SignJob& signatures);
   void sm2_verify(const RowCall& call);
+  /// The bytes of the public keys of private ones.
+  [[nodiscard]] KeyBytes sm2_own_keys(const RowCall& call, const Rows& secrets) const;
   /// The digests of messages for these public keys, as numbers.
-  [[nodiscard]] Rows sm2_digests(const RowCall& call, const Coordinates& key) const;
+  [[nodiscard]] Rows sm2_digests(const KeyBytes& key) const;
 
   // row_queue_schnorr.cpp
   void schnorr_sign(const RowCall& call);
   void schnorr_verify(const RowCall& call);
+  /// The public keys d G of secrets d; their rows follow those of secrets where they are prepared.
+  [[nodiscard]] Coordinates own_keys(const RowCall& call, const Rows& secrets) const;
   /// n - k for numbers k whose y is odd, else k (EvenJob).
   [[nodiscard]] Rows even(const Rows& numbers, const Rows& y) const;
   /// Bytes of coordinates.
@@ -145,7 +153,7 @@ class RowQueue {
   void queue_eddsa(const RowCall& call);
   void eddsa_public_keys(const RowCall& call);
   void eddsa_sign(const RowCall& call);
-  void eddsa_check(const EddsaSigning& x);
+  void eddsa_check(const RowCall& call, const EddsaSigning& x);
   void eddsa_verify(const RowCall& call);
   void write_edwards(const RowCall& call, const Coordinates& point) const;
   /// The opposites of the points that the strings encode.
@@ -154,6 +162,8 @@ class RowQueue {
   [[nodiscard]] Strings encoded_multiples(const Rows& scalars) const;
   [[nodiscard]] Strings encoded(const PointJob& points) const;
   [[nodiscard]] ExpandedKeys expand_keys() const;
+  /// The same of operands that are PreparedKeys::write_row().
+  [[nodiscard]] ExpandedKeys prepared_keys() const;
   /// The hash of two strings and the message after them, for each item.
   [[nodiscard]] Rows hash(const Strings& first, const Strings& second) const;
   void expect_equal(const Strings& a, const Strings& b, std::uint8_t* flags) const;

@@ -57,13 +57,24 @@ void RowQueue::expect_even(const Coordinates& found, const Rows& x, std::uint8_t
   launch("ecc_rows_same", job);
 }
 
+RowQueue::Coordinates RowQueue::own_keys(const RowCall& call, const Rows& secrets) const {
+  if (call.prepared) {
+    ReadJob x, y;
+    x.from = operands_.secret.part(kSchnorrSize, kSchnorrSize);
+    y.from = operands_.secret.part(2 * kSchnorrSize, kSchnorrSize);
+    return {numbers(x), numbers(y)};
+  }
+  PointJob job = queue_.point_job();
+  job.scalar = secrets;
+  on_device().multiply_base(queue_.stream(), job);
+  return affine(job);
+}
+
 /// s = k + e d, for the key and the nonce of points with an even y.
 void RowQueue::schnorr_sign(const RowCall& call) {
-  PointJob point = queue_.point_job();
-  point.scalar = scalars(operands_.secret);
-  on_device().multiply_base(queue_.stream(), point);
-  const Coordinates key = affine(point);
-  const Rows secret = even(point.scalar, key.y);
+  const Rows given = scalars(operands_.secret.part(0, kSchnorrSize));
+  const Coordinates key = own_keys(call, given);
+  const Rows secret = even(given, key.y);
   const Strings public_key = bytes_of(key.x);
   DigestJob mask{count(),
                  {{}, tag_block("BIP0340/aux"), operands_.extra},
@@ -71,6 +82,7 @@ void RowQueue::schnorr_sign(const RowCall& call) {
                  secret,
                  chunk_.result(nullptr, kSchnorrSize, kSchnorrSize)};
   on_device().digest(queue_.stream(), mask);
+  PointJob point = queue_.point_job();
   point.scalar = tagged_hash("BIP0340/nonce", {mask.to, kSchnorrSize, kSchnorrSize}, public_key);
   launch("ecc_rows_not_zero", NotZeroJob{count(), point.scalar, good_});
   on_device().multiply_base(queue_.stream(), point);

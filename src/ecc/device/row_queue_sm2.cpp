@@ -8,13 +8,13 @@
 namespace manymod::ecc::device {
 namespace {
 
-constexpr std::uint32_t kSm3Bytes = 32;
+/// Of digests, and of numbers.
+constexpr std::uint32_t kSm3Bytes = 32, kSm2Bytes = 32;
 
 }  // namespace
 
-Rows RowQueue::sm2_digests(const RowCall& call, const Coordinates& key) const {
-  if (call.prehashed) return digests(call);
-  DigestJob identity{count(), {operands_.prefix, bytes_of(key.x), bytes_of(key.y)}, {}, {}, nullptr};
+Rows RowQueue::sm2_digests(const KeyBytes& key) const {
+  DigestJob identity{count(), {operands_.prefix, key.x, key.y}, {}, {}, nullptr};
   identity.last_sizes = one_size(chunk_, kSm3Bytes);
   identity.to = chunk_.result(nullptr, kSm3Bytes, kSm3Bytes);
   on_device().digest(queue_.stream(), identity);
@@ -28,17 +28,18 @@ Rows RowQueue::sm2_digests(const RowCall& call, const Coordinates& key) const {
   return rows_in(job.number);
 }
 
+RowQueue::KeyBytes RowQueue::sm2_own_keys(const RowCall& call, const Rows& secrets) const {
+  if (call.prepared) {
+    return {operands_.secret.part(kSm2Bytes, kSm2Bytes), operands_.secret.part(2 * kSm2Bytes, kSm2Bytes)};
+  }
+  const Coordinates key = own_keys(call, secrets);
+  return {bytes_of(key.x), bytes_of(key.y)};
+}
+
 void RowQueue::sm2_sign(const RowCall& call) {
   SignJob job;
-  job.secret = scalars(operands_.secret);
-  Coordinates key;
-  if (!call.prehashed) {
-    PointJob own = queue_.point_job();
-    own.scalar = job.secret;
-    on_device().multiply_base(queue_.stream(), own);
-    key = affine(own);
-  }
-  job.digest = sm2_digests(call, key);
+  job.secret = scalars(operands_.secret.part(0, kSm2Bytes));
+  job.digest = call.prehashed ? digests(call) : sm2_digests(sm2_own_keys(call, job.secret));
   job.valid = good_;
   if (!call.derives_nonces) job.nonce = scalars(operands_.nonce);
   job.r = queue_.rows();
@@ -73,7 +74,8 @@ void RowQueue::sm2_verify(const RowCall& call) {
   queue_.stream().set_bytes(ok, 1, count());
   launch("ecc_rows_not_zero", NotZeroJob{count(), point.scalar, ok});
   on_device().multiply_two(queue_.stream(), point);
-  const Rows expected = sum(r, sm2_digests(call, key), true);
+  const Rows digest = call.prehashed ? digests(call) : sm2_digests({bytes_of(key.x), bytes_of(key.y)});
+  const Rows expected = sum(r, digest, true);
   on_device().compare(queue_.stream(), {{}, count(), point.result, expected, good_, ok});
 }
 

@@ -103,7 +103,7 @@ class SchnorrSigner final : public BlockScheme {
   explicit SchnorrSigner(const SchemeArguments& arguments)
       : BlockScheme(arguments),
         order_(Order::of(curve())),
-        keys_(engine_),
+        keys_(engine_, inputs_),
         check_(inputs_.check && inputs_.nonces == MM_ECC_NONCE_DETERMINISTIC) {}
 
   [[nodiscard]] double item_ns() const override {
@@ -127,7 +127,7 @@ class SchnorrSigner final : public BlockScheme {
     Schnorr x(curve(), count);
     const Scalars secret(curve(), *inputs_.secret, block, MM_ITEM_ECC_SECRET);
     for (std::size_t row = 0; row < count; ++row) std::ranges::copy(secret[row], x.d[row].begin());
-    x.key = keys_.of(secret, x.own, stop);
+    x.key = keys_.of(block, secret, x.own, stop);
     if (stop.was_requested()) return;
     negate_where_odd(*order_, x.d, x.key.y, count);
     const CopiedMessages messages(*inputs_.message, block);

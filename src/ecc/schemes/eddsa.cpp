@@ -50,6 +50,23 @@ ByteSpan Hash::digest(Digest& digest, std::initializer_list<ByteSpan> parts) {
   return output;
 }
 
+void expand(ExpandedKey& key, const Curve& curve, const Order& order, Hash& hash, ByteSpan secret) {
+  const Instance& instance = instance_of(curve);
+  const std::size_t size = instance.size;
+  Digest digest;
+  hash.digest(digest, {secret});
+  key.size = static_cast<std::uint8_t>(size);
+  std::copy_n(digest.data() + size, size, key.prefix_bytes.data());
+  const std::size_t top = curve.order_bits + 1;
+  digest[0] = static_cast<std::uint8_t>(digest[0] & ~(instance.cofactor - 1));
+  for (std::size_t bit = top; bit < 8 * size; bit = (bit | 7) + 1) {
+    digest[bit / 8] = static_cast<std::uint8_t>(digest[bit / 8] & ((1U << bit % 8) - 1));
+  }
+  digest[top / 8] = static_cast<std::uint8_t>(digest[top / 8] | 1U << top % 8);
+  reduce(order, key.scalar.data(), ByteSpan(digest).first(size));
+  wipe_bytes(digest.data(), digest.size());
+}
+
 Text text_of(const Inputs& inputs, std::size_t item) {
   Text text;
   text.message = (*inputs.message)[item];

@@ -14,6 +14,7 @@
 
 #include "crypto/hash.hpp"
 #include "ecc/order.hpp"
+#include "ecc/schemes/eddsa_key.hpp"
 #include "ecc/schemes/edwards_encoding.hpp"
 #include "ecc/schemes/scheme.hpp"
 
@@ -32,11 +33,9 @@ struct Instance {
 /// On input: Ed25519 or Ed448.
 const Instance& instance_of(const Curve& curve);
 
-inline constexpr std::size_t kMaxSize = 57;
 inline constexpr std::size_t kMaxDigest = 2 * kMaxSize;
 inline constexpr std::size_t kPrehashBytes = 64;
 inline constexpr std::size_t kMaxContext = 255;
-inline constexpr std::size_t kMaxOrderLimbs = 7;
 
 using Digest = std::array<std::uint8_t, kMaxDigest>;
 
@@ -57,6 +56,10 @@ class Hash {
   const Instance& instance_;
   crypto::Hasher hasher_;
 };
+
+/// key = what `secret` has but the public key, which stays as it is. On input: secret.size() is that of the
+/// curve's keys. Timing: constant-time.
+void expand(ExpandedKey& key, const Curve& curve, const Order& order, Hash& hash, ByteSpan secret);
 
 /// A context and a message or digest that a hash takes, with the status of lengths that are not allowed.
 struct Text {

@@ -3,18 +3,22 @@
 // keys and nonces; sizes, messages and signatures are public.
 //
 // A public key that a caller gave could make two signatures of one message with one R and different k, which
-// reveal the key; so A is always computed from the key. For the same reason a message and a context are
-// copied before they are hashed: all hashes must see the same bytes, whatever other threads write. A
-// deterministic signature that a fault spoiled reveals the key too: each one is checked before it leaves. The
-// check starts from the bytes of the signature, of the public key and of the message, hashes them again, and
-// then tests (S - k a) B = R and A = a B, which is as much as S B = R + k A.
+// reveal the key; so A is always computed from the key, by the call or once for the keys of a ring. For the
+// same reason a message and a context are copied before they are hashed: all hashes must see the same bytes,
+// whatever other threads write. A deterministic signature that a fault spoiled reveals the key too: each one
+// is checked before it leaves. The check starts from the bytes of the signature, of the public key and of the
+// message, hashes them again, and then tests (S - k a) B = R and A = a B, which is as much as S B = R + k A.
+// For keys of a ring A = a B was tested when the ring was made, and the call tests that they have not changed
+// since.
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "ecc/schemes/eddsa_parts.hpp"
 #include "ecc/schemes/multiples_check.hpp"
+#include "ecc/schemes/prepared_keys.hpp"
 #include "repr/limbs.hpp"
 #include "repr/wipe.hpp"
 
@@ -26,12 +30,6 @@ constexpr std::size_t kMessageBytes = 1024;
 
 /// 2^64 divided by the golden ratio, for multiplicative hashing (Knuth, volume 3, section 6.4).
 constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
-
-/// What signing needs of a private key. prefix is secret; public_key is not.
-struct ExpandedKey {
-  std::array<std::uint8_t, kMaxSize> prefix;
-  std::array<std::uint8_t, kMaxSize> public_key;
-};
 
 class EddsaSigner final : public Scheme {
  public:
@@ -47,8 +45,9 @@ class EddsaSigner final : public Scheme {
   [[nodiscard]] double item_ns() const override {
     const double base = engine_.item_ns(PointOperation::multiply_base) + kHashNs;
     if (!signs_) return base;
-    if (is_on_gpu(engine_)) return 2 * base + kHostOfGpuNs;
-    return (inputs_.check ? 3 : 2) * base + kHashNs;
+    const double multiples = inputs_.prepared != nullptr ? 1 : 2;
+    if (is_on_gpu(engine_)) return multiples * base + kHostOfGpuNs;
+    return (multiples + (inputs_.check ? 1 : 0)) * base + kHashNs;
   }
 
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override;
@@ -80,8 +79,7 @@ class EddsaSigner::Batch {
         hash_(scheme.instance_),
         limbs_(scheme.order_->limbs()),
         coordinate_limbs_(scheme.engine_.curve().limbs()),
-        key_scalars_(most * limbs_),
-        keys_(most),
+        keys_(scheme.inputs_.prepared == nullptr ? most : 0),
         nonces_(scheme.signs_ ? most * limbs_ : 0),
         scalars_(2 * most * limbs_),
         x_(2 * most * coordinate_limbs_),
@@ -112,7 +110,7 @@ class EddsaSigner::Batch {
     s_.engine_.multiply_base({x_.data(), y_.data(), nullptr}, {scalars_.data(), limbs_}, {0, rows()},
                              TimingClass::secret, stop);
     if (stop.was_requested()) return;
-    for (std::size_t key = 0; key < key_count_; ++key) write_point(keys_[key].public_key.data(), key);
+    for (std::size_t key = 0; key < key_count_; ++key) write_point(keys_[key].public_bytes.data(), key);
     if (s_.signs_) {
       for (std::size_t row = 0; row < items_.size(); ++row) finish_signature(row);
       if (s_.inputs_.check) check(stop);
@@ -122,9 +120,14 @@ class EddsaSigner::Batch {
   }
 
  private:
+  /// A key of keys_, or of a ring.
+  struct KeyPlace {
+    const ExpandedKey* key;
+    std::optional<std::size_t> row;  ///< of its point; none: it is not computed here
+  };
   struct Item {
     std::size_t item;
-    std::size_t key;                ///< of keys_
+    KeyPlace key;
     std::size_t domain, text, end;  ///< text_[domain .. text) is dom, text_[text .. end) the message
     mm_status status;
   };
@@ -134,7 +137,6 @@ class EddsaSigner::Batch {
   Hash hash_;
   std::size_t limbs_, coordinate_limbs_;
   std::vector<Item> items_;
-  SecretArray<Limb> key_scalars_;
   SecretArray<ExpandedKey> keys_;
   std::size_t key_count_ = 0;
   SecretArray<Limb> nonces_;
@@ -156,7 +158,9 @@ class EddsaSigner::Batch {
   /// Rows of scalars_ that are used: keys, then nonces.
   [[nodiscard]] std::size_t rows() const { return key_count_ + (s_.signs_ ? items_.size() : 0); }
   void load_scalars() {
-    std::copy_n(key_scalars_.data(), key_count_ * limbs_, scalars_.data());
+    for (std::size_t key = 0; key < key_count_; ++key) {
+      std::copy_n(keys_[key].scalar.data(), limbs_, &scalars_[key * limbs_]);
+    }
     if (!s_.signs_) return;
     std::copy_n(nonces_.data(), items_.size() * limbs_, scalars_.data() + key_count_ * limbs_);
   }
@@ -168,7 +172,7 @@ class EddsaSigner::Batch {
   void take_item(std::size_t index) {
     const ByteSpan secret = (*s_.inputs_.secret)[index];
     if (secret.size() != s_.instance_.size) return s_.set_status(index, MM_ITEM_ECC_SECRET);
-    Item item{index, 0, text_.size(), text_.size(), text_.size(), MM_OK};
+    Item item{index, {}, text_.size(), text_.size(), text_.size(), MM_OK};
     if (s_.signs_) {
       const Text given = text_of(s_.inputs_, index);
       if (given.status != MM_OK) return s_.set_status(index, given.status);
@@ -178,43 +182,28 @@ class EddsaSigner::Batch {
       text_.insert(text_.end(), given.message.begin(), given.message.end());
       item.end = text_.size();
     }
-    item.key = key_of(secret);
+    item.key = key_of(index, secret);
     items_.push_back(item);
     if (s_.signs_) derive_nonce(items_.size() - 1);
   }
 
   /// A key that items have in common, at one address, is expanded once a batch, unless another with the same
   /// hash comes between them. Equal keys at different addresses are not compared: they are secret.
-  std::size_t key_of(ByteSpan secret) {
+  KeyPlace key_of(std::size_t item, ByteSpan secret) {
+    if (s_.inputs_.prepared != nullptr) return {&s_.inputs_.prepared->expanded(s_.inputs_.key_of(item)), {}};
     const std::uint64_t address = reinterpret_cast<std::uintptr_t>(secret.data());
     RecentKey& recent = recent_keys_[address * kGoldenRatio >> (64 - kRecentBits)];
     if (recent.secret != secret.data()) {
-      expand(secret);
-      recent = {secret.data(), key_count_ - 1};
+      expand(keys_[key_count_], s_.engine_.curve(), *s_.order_, hash_, secret);
+      recent = {secret.data(), key_count_++};
     }
-    return recent.key;
-  }
-
-  /// The clamped scalar mod n, which has the same multiple of the generator, and the prefix.
-  void expand(ByteSpan secret) {
-    const std::size_t size = s_.instance_.size;
-    hash_.digest(digest_, {secret});
-    std::copy_n(digest_.data() + size, size, keys_[key_count_].prefix.data());
-    const std::size_t top = s_.engine_.curve().order_bits + 1;
-    digest_[0] = static_cast<std::uint8_t>(digest_[0] & ~(s_.instance_.cofactor - 1));
-    for (std::size_t bit = top; bit < 8 * size; bit = (bit | 7) + 1) {
-      digest_[bit / 8] = static_cast<std::uint8_t>(digest_[bit / 8] & ((1U << bit % 8) - 1));
-    }
-    digest_[top / 8] = static_cast<std::uint8_t>(digest_[top / 8] | 1U << top % 8);
-    reduce(*s_.order_, &key_scalars_[key_count_ * limbs_], ByteSpan(digest_).first(size));
-    ++key_count_;
+    return {&keys_[recent.key], recent.key};
   }
 
   void derive_nonce(std::size_t row) {
     const Item& item = items_[row];
-    const ByteSpan prefix = ByteSpan(keys_[item.key].prefix).first(s_.instance_.size);
-    const ByteSpan digest =
-        hash_.digest(digest_, {text(item.domain, item.text), prefix, text(item.text, item.end)});
+    const ByteSpan digest = hash_.digest(
+        digest_, {text(item.domain, item.text), item.key.key->prefix(), text(item.text, item.end)});
     reduce(*s_.order_, &nonces_[row * limbs_], digest);
   }
 
@@ -222,12 +211,9 @@ class EddsaSigner::Batch {
   void challenge(Limb* k, std::size_t row) {
     const Item& item = items_[row];
     const ByteSpan commitment(&signatures_[row * 2 * s_.instance_.size], s_.instance_.size);
-    const ByteSpan digest = hash_.digest(
-        digest_, {text(item.domain, item.text), commitment, public_key(item), text(item.text, item.end)});
+    const ByteSpan digest = hash_.digest(digest_, {text(item.domain, item.text), commitment,
+                                                   item.key.key->public_key(), text(item.text, item.end)});
     reduce(*s_.order_, k, digest);
-  }
-  [[nodiscard]] ByteSpan public_key(const Item& item) const {
-    return ByteSpan(keys_[item.key].public_key).first(s_.instance_.size);
   }
 
   /// S = r + k a mod n.
@@ -237,8 +223,7 @@ class EddsaSigner::Batch {
     write_point(signature, key_count_ + row);
     std::array<Limb, kMaxOrderLimbs> s;
     challenge(s.data(), row);
-    multiply_add(*s_.order_, s.data(), s.data(), &key_scalars_[items_[row].key * limbs_],
-                 &nonces_[row * limbs_]);
+    multiply_add(*s_.order_, s.data(), s.data(), items_[row].key.key->scalar.data(), &nonces_[row * limbs_]);
     little_endian_from_limbs({signature + size, size}, {s.data(), limbs_});
   }
 
@@ -257,11 +242,11 @@ class EddsaSigner::Batch {
     const std::size_t size = s_.instance_.size;
     const ByteSpan signature(&signatures_[row * 2 * size], 2 * size);
     require_encoding(row, signature.first(size), key_count_ + row);
-    require_encoding(row, public_key(item), item.key);
+    if (item.key.row) require_encoding(row, item.key.key->public_key(), *item.key.row);
     std::array<Limb, kMaxOrderLimbs> k, s;
     const std::span<Limb> product = std::span(k).first(limbs_), response = std::span(s).first(limbs_);
     challenge(k.data(), row);
-    s_.order_->mul(k.data(), {k.data(), 0}, {&key_scalars_[item.key * limbs_], 0}, 1);
+    s_.order_->mul(k.data(), {k.data(), 0}, {item.key.key->scalar.data(), 0}, 1);
     limbs_from_little_endian(response, signature.last(size));
     limbs::sub_mod({&nonces_[row * limbs_], limbs_}, response, product, s_.order_->n());
     wipe(k);
@@ -282,7 +267,7 @@ class EddsaSigner::Batch {
     if (stop.was_requested()) return;
     for (std::size_t row = 0; row < items_.size(); ++row) {
       require_point(row, again, key_count_ + row);
-      require_point(row, again, items_[row].key);
+      if (items_[row].key.row) require_point(row, again, *items_[row].key.row);
     }
   }
   /// The same for an item with another point than the one that was computed again.
@@ -299,7 +284,7 @@ class EddsaSigner::Batch {
     if (item.status == MM_OK && s_.signs_) {
       std::copy_n(&signatures_[row * 2 * size], 2 * size, s_.outputs_.result(item.item, 2 * size).data());
     } else if (item.status == MM_OK) {
-      std::copy_n(keys_[item.key].public_key.data(), size, s_.outputs_.result(item.item, size).data());
+      std::copy_n(item.key.key->public_bytes.data(), size, s_.outputs_.result(item.item, size).data());
     }
     s_.set_status(item.item, item.status);
   }

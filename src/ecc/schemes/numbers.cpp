@@ -5,6 +5,7 @@
 
 #include "core/read_once.hpp"
 #include "crypto/random.hpp"
+#include "ecc/schemes/prepared_keys.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc {
@@ -33,7 +34,16 @@ Scalars::Scalars(const Curve& curve, const ItemsIn& items, const Block& block, m
   }
 }
 
-PointRows OwnKeys::of(const Scalars& secret, Points& own, const StopToken& stop) const {
+PointRows OwnKeys::of(const Block& block, const Scalars& secret, Points& own, const StopToken& stop) const {
+  if (const PreparedKeys* const prepared = inputs_.prepared) {
+    const std::size_t limbs = engine_.curve().limbs();
+    for (std::size_t row = 0; row < block.size(); ++row) {
+      const std::size_t key = inputs_.key_of(block.item(row));
+      std::copy_n(prepared->x(key), limbs, own.x[row].data());
+      std::copy_n(prepared->y(key), limbs, own.y[row].data());
+    }
+    return own.rows(engine_.curve());
+  }
   const auto multiply = [&](Points& keys, const StopToken& until) {
     engine_.multiply_base(keys.results(engine_.curve()), secret.view(), {0, keys.infinity.size()},
                           TimingClass::secret, until);

@@ -37,15 +37,18 @@ class Scalars {
 /// The public keys d G of a call's private keys d. Constant-time.
 class OwnKeys {
  public:
-  explicit OwnKeys(const PointEngine& engine) : engine_(engine), shared_(1, engine.curve().limbs()) {}
+  OwnKeys(const PointEngine& engine, const Inputs& inputs)
+      : engine_(engine), inputs_(inputs), shared_(1, engine.curve().limbs()) {}
 
   /// The public keys of a block's items. If all items share one private key, its public key is computed once
-  /// for the call; else `own`, with a point for each item, receives the keys. Undefined once `stop` was
-  /// requested. Thread-safe.
-  [[nodiscard]] PointRows of(const Scalars& secret, Points& own, const StopToken& stop) const;
+  /// for the call; else `own`, with a point for each item, receives the keys. Those of keys that were
+  /// prepared are known. Undefined once `stop` was requested. Thread-safe.
+  [[nodiscard]] PointRows of(const Block& block, const Scalars& secret, Points& own,
+                             const StopToken& stop) const;
 
  private:
   const PointEngine& engine_;
+  const Inputs& inputs_;
   mutable std::once_flag once_;
   mutable Points shared_;
 };

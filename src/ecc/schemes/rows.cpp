@@ -12,6 +12,7 @@
 #include "crypto/random.hpp"
 #include "ecc/device_schemes.hpp"
 #include "ecc/schemes/numbers.hpp"
+#include "ecc/schemes/prepared_keys.hpp"
 #include "ecc/schemes/row_operands.hpp"
 #include "ecc/schemes/signatures.hpp"
 #include "ecc/schemes/sm2_identity.hpp"
@@ -81,6 +82,12 @@ std::size_t row_result_bytes(Task task, const Curve& curve, const Inputs& inputs
   return result_bytes(task, curve, inputs);
 }
 
+/// Whether the public keys that signatures of the scheme contain are known.
+bool has_prepared_keys(Task task, const Inputs& inputs) {
+  const bool has_digests = task.scheme == MM_ECC_SM2DSA && inputs.prehashed;
+  return inputs.prepared != nullptr && task.op == MM_ECC_SIGN && task.scheme != MM_ECC_ECDSA && !has_digests;
+}
+
 /// The options of a task as those of a call on rows. Nothing if rows do not support them.
 std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inputs) {
   const std::optional<RowOperation> operation = row_operation(task.op);
@@ -96,6 +103,7 @@ std::optional<RowCall> row_call(Task task, const Curve& curve, const Inputs& inp
       inputs.check && (is_eddsa_of_messages(task, inputs) || inputs.nonces == MM_ECC_NONCE_DETERMINISTIC);
   call.scheme = is_signature(task.op) ? task.scheme : MM_ECC_DEFAULT;
   call.prehashed = inputs.prehashed;
+  call.prepared = has_prepared_keys(task, inputs);
   call.cofactored = *operation == RowOperation::verify && inputs.policy == MM_ECC_ZIP215;
   return call;
 }
@@ -129,7 +137,7 @@ class RowScheme final : public Scheme {
   [[nodiscard]] double item_ns() const override {
     const double points = engine_.item_ns(main_operation(task_, curve()));
     // Signatures of EdDSA and BIP 340 contain the public key.
-    const bool makes_keys = task_.op == MM_ECC_SIGN && task_.scheme != MM_ECC_ECDSA;
+    const bool makes_keys = task_.op == MM_ECC_SIGN && task_.scheme != MM_ECC_ECDSA && !call_.prepared;
     return points * (call_.check && task_.op == MM_ECC_SIGN ? 2 : 1) * (makes_keys ? 2 : 1) + kCopyNs +
            (hashes() || hashes_secrets() ? kDigestNs : 0) + (is_hedged() ? kRandomNs : 0) +
            (is_der() || recovers() ? kConversionNs : 0);
@@ -210,7 +218,11 @@ class RowScheme final : public Scheme {
   /// @return false if no item has such operands
   [[nodiscard]] bool take_operands(RowCall& call, RowOperands& operands) const {
     bool taken = true;
-    if (inputs_.secret) taken = operands.take(call.secret, *inputs_.secret, secret_bytes(curve()));
+    if (call.prepared) {
+      take_prepared_keys(call, operands);
+    } else if (inputs_.secret) {
+      taken = operands.take(call.secret, *inputs_.secret, secret_bytes(curve()));
+    }
     if (taken && inputs_.nonce) {
       // What is given to BIP 340 is the auxiliary randomness.
       taken = operands.take(is_schnorr() ? call.extra : call.nonce, *inputs_.nonce, curve().scalar_bytes());
@@ -225,6 +237,16 @@ class RowScheme final : public Scheme {
     }
     if (is_schnorr() && call.extra.data == nullptr) call.extra = {kNoExtra.data(), 0, kExtraBytes};
     return taken;
+  }
+  void take_prepared_keys(RowCall& call, RowOperands& operands) const {
+    constexpr std::size_t kBytes = PreparedKeys::kRowBytes;
+    std::uint8_t* to = operands.room(call.secret, kBytes);
+    const bool shared = inputs_.secret->is_shared();
+    if (shared) call.secret.stride = 0;
+    for (const std::size_t item : operands.items().first(shared ? 1 : operands.count())) {
+      inputs_.prepared->write_row(std::span<std::uint8_t, kBytes>(to, kBytes), inputs_.key_of(item));
+      to += kBytes;
+    }
   }
   [[nodiscard]] bool take_signatures(RowCall& call, RowOperands& operands) const {
     if (recovers()) return take_recoverable(call, operands);

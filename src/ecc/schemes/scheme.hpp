@@ -16,11 +16,16 @@
 
 namespace manymod::ecc {
 
+class PreparedKeys;
+
 /// The operands of a call whose views were checked, and its options (mm_ecc_call). The bytes belong to the
 /// caller, and other threads or processes may write to them: read each once. Only a private key that all
-/// items share does not change (CheckedCall).
+/// items share, and those of a ring, do not change (CheckedCall).
 struct Inputs {
   std::optional<ItemsIn> secret, point, second, message, signature, nonce, context, peer_context;
+  /// Null, or the keys that `secret` consists of.
+  const PreparedKeys* prepared = nullptr;
+  std::span<const std::uint32_t> prepared_key;  ///< of each item; empty: 0
   mm_hash hash = MM_HASH_NONE;
   bool prehashed = false;
   mm_ecc_nonces nonces = MM_ECC_NONCE_DETERMINISTIC;
@@ -32,6 +37,11 @@ struct Inputs {
   std::size_t key_bytes = 0;
   bool responder = false;
   bool confirm = false;
+
+  /// The item's key of `prepared`.
+  [[nodiscard]] std::size_t key_of(std::size_t item) const {
+    return prepared_key.empty() ? 0 : prepared_key[item];
+  }
 };
 
 /// Where an item's results go. Members that the operation does not have are null.

@@ -57,7 +57,7 @@ class SignersMessages final : public SignedMessages {
     reject_last(x, block);
     Points own(block.size(), curve_.limbs());
     // Digests already contain the key.
-    const PointRows keys = inputs_.prehashed ? own.rows(curve_) : keys_.of(x.secret, own, stop);
+    const PointRows keys = inputs_.prehashed ? own.rows(curve_) : keys_.of(block, x.secret, own, stop);
     for (std::size_t row = 0; row < block.size(); ++row) {
       messages_.read_one(x.message[row], {keys.x[row], curve_.limbs()}, {keys.y[row], curve_.limbs()}, block,
                          row);
@@ -85,7 +85,7 @@ class SignersMessages final : public SignedMessages {
 class Sm2Signer final : public Signer {
  public:
   explicit Sm2Signer(const SchemeArguments& arguments)
-      : Signer(arguments), keys_(engine_), one_(1, order().limbs()) {
+      : Signer(arguments), keys_(engine_, inputs_), one_(1, order().limbs()) {
     one_[0][0] = 1;
   }
 

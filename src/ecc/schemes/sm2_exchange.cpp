@@ -57,7 +57,7 @@ struct ExchangeHashes {
 class Sm2Exchange final : public BlockScheme {
  public:
   explicit Sm2Exchange(const SchemeArguments& arguments)
-      : BlockScheme(arguments), order_(Order::of(curve())), keys_(engine_), identity_(curve()) {}
+      : BlockScheme(arguments), order_(Order::of(curve())), keys_(engine_, inputs_), identity_(curve()) {}
 
   [[nodiscard]] double item_ns() const override {
     return 2 * engine_.item_ns(PointOperation::multiply_base) +
@@ -77,7 +77,7 @@ class Sm2Exchange final : public BlockScheme {
 
   void exchange(const Block& block, ExchangeHashes& hashes, const StopToken& stop) const {
     Exchange x(engine_, inputs_, block);
-    x.key = keys_.of(x.secret, x.own, stop);
+    x.key = keys_.of(block, x.secret, x.own, stop);
     engine_.multiply_base(x.ephemeral_point.results(), x.ephemeral.view(), block.range(), TimingClass::secret,
                           stop);
     if (stop.was_requested()) return;

@@ -15,6 +15,7 @@
 
 #include "ecc/curve.hpp"
 #include "ecc/plan.hpp"
+#include "ecc/ring.hpp"
 #include "ecc/schemes/choice.hpp"
 #include "manymod/ecc.h"
 
@@ -74,7 +75,7 @@ Bytes run(const ecc::Plan& plan, Call& x, bool poisoned) {
     poison(secrets);
     poison(nonces);
   }
-  x.call.secret = view_of(secrets);
+  if (x.call.ring == nullptr) x.call.secret = view_of(secrets);
   if (x.call.nonces == MM_ECC_NONCE_GIVEN) x.call.nonce = view_of(nonces);
   if (x.call.op == MM_ECC_SIGN) x.call.message = view_of(x.messages);
   if (!x.points.empty()) x.call.point = view_of(x.points);
@@ -85,9 +86,27 @@ Bytes run(const ecc::Plan& plan, Call& x, bool poisoned) {
   return output;
 }
 
-void check(const ecc::Plan& plan, Call x, const char* what) {
-  const Bytes expected = run(plan, x, false);
-  require(run(plan, x, true) == expected, what);
+/// The call with the keys of a ring that is made of poisoned keys.
+Bytes run_ring(const ecc::Plan& plan, Call x) {
+  Bytes secrets = x.secrets;
+  poison(secrets);
+  mm_ecc_ring_keys keys{};
+  keys.count = kCount;
+  keys.secret = view_of(secrets);
+  const mm_ecc_ring ring{{plan, keys}};
+  require(ring.ring.report(nullptr) == MM_OK, "the ring is made");
+  const std::uint32_t key[kCount] = {0, 1, 2};
+  x.call.ring = &ring;
+  x.call.key = key;
+  return run(plan, x, true);
+}
+
+void check(const ecc::Plan& plan, const Call& x, const char* what) {
+  Call plain = x, poisoned = x;
+  const Bytes expected = run(plan, plain, false);
+  require(run(plan, poisoned, true) == expected, what);
+  if (x.call.op != MM_ECC_SIGN && x.call.op != MM_ECC_EXCHANGE) return;
+  require(run_ring(plan, x) == expected, what);
 }
 
 void check_eddsa(const ecc::Plan& plan, const ecc::Curve& curve) {

@@ -28,7 +28,7 @@ from manymod.cli.bench.contenders import (
 from manymod.cli.bench.ecc_crypto_mb import CryptoMb, Operands
 from manymod.cli.bench.ecc_limit import LANES, LIMIT, instructions
 from manymod.cli.bench.ecc_peers import OpenSsl, Peer, Secp256k1
-from manymod.ecc import Curve, Prehashed, variants
+from manymod.ecc import Curve, Key, KeyRing, Prehashed, variants
 
 __all__ = ["INCLUDED", "OPERATIONS", "EccCase", "measure", "operations_of"]
 
@@ -40,7 +40,8 @@ INCLUDED = {
     "openssl_threads": "the same in a pool of as many threads",
     "libsecp256k1": "a loop of calls through ctypes on prepared keys, 1 thread; exchange hashes the secret",
     "crypto_mb": "a loop of calls through ctypes on eight prepared items, 1 thread; digests, nonces given",
-    "manymod_bare": "calls as above on the same inputs, without the check of signatures",
+    "manymod_ring": "signing as above with keys of a KeyRing, whose public keys are known",
+    "manymod_bare": "calls as above on the inputs of crypto_mb, signing with a KeyRing, without the check",
 }
 OPERATIONS = ("sign", "verify", "exchange", "public", "recover", "sum")
 #: Items of a loop of another library, which computes them one by one, so that more would tell nothing.
@@ -116,17 +117,31 @@ class _Work:
             return lambda: self.curve.exchange(secrets, others, **where)
         return lambda: self.curve.public_keys(secrets, **where)
 
+    def ring(self) -> Callable[[], Any] | None:
+        """A call of ours that signs with the keys of a ring; None for other operations."""
+        if self.case.op != "sign":
+            return None
+        ring, indices = self._ring()
+        return lambda: ring.sign(self.messages, indices)
+
+    def _ring(self) -> tuple[KeyRing, NDArray[np.uint32]]:
+        """A ring of the keys, and the key of each item."""
+        keys = [Key.from_secret(self.curve, row.tobytes()) for row in self.secrets]
+        return KeyRing(keys, device="cpu", threads=1), np.arange(len(keys), dtype=np.uint32)
+
     def bare(self) -> Callable[[], Any] | None:
         """A call of ours on the inputs of crypto_mb; None where our usual call has the same inputs."""
-        how: dict[str, Any] = {"device": "cpu", "threads": 1}
+        how: dict[str, Any] = {}
         messages = self.messages
         if self._is_ecdsa():
             messages, how["algorithm"] = self._digests(messages), Prehashed(self._hash())
         if self.case.op == "sign":
             if self.curve.form == "weierstrass":
                 how["nonces"] = self._nonces(len(messages))
-            return lambda: self.curve.sign(self.secrets, messages, check=False, **how)
+            ring, indices = self._ring()
+            return lambda: ring.sign(messages, indices, check=False, **how)
         if self.case.op == "verify" and self._is_ecdsa():
+            how |= {"device": "cpu", "threads": 1}
             return lambda: self.curve.verify(self.public_keys, self.signatures, messages, **how)
         return None
 
@@ -242,6 +257,8 @@ def _contenders(work: _Work, settings: BatchSettings, pool: ThreadPoolExecutor) 
         return repeated(work.own(items, threads), items, settings.seconds)
 
     found = {"manymod": of(batch, 1)}
+    if (ring := work.ring()) is not None:
+        found["manymod_ring"] = repeated(ring, batch, settings.seconds)
     if settings.threads > 1:
         found["manymod_threads"] = of(many, settings.threads)
     for name, peer in work.peers.items():

@@ -6,10 +6,13 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
+#include "ecc/ring.hpp"
 #include "ecc/test_bytes.hpp"
 #include "ecc/test_calls.hpp"
 #include "manymod/ecc.h"
@@ -114,6 +117,74 @@ TEST_F(CudaRowCalls, FailInChildrenThatAreForkedMeanwhile) {
   EXPECT_TRUE(fails_in_child(gpu, either, expected));
   proceed = true;
   other.join();
+}
+
+using CudaRings = manymod::testing::FakeGpuTest;
+
+/// Keys of a ring go to the GPU with their public keys.
+TEST_F(CudaRings, SignAsTheirKeysDoOnTheProcessor) {
+  using manymod::testing::EccCurve, manymod::testing::EccOperands, manymod::testing::EccOptions,
+      manymod::testing::EccPlan;
+  constexpr std::size_t kItems = 40, kKeys = 7, kLong = 300;
+  for (const char* name : {"Ed25519", "SM2", "secp256k1"}) {
+    const EccCurve curve(name);
+    EccPlan cpu = manymod::testing::cpu_plan(curve), gpu(curve, {"cuda", "", 2});
+    std::vector<Bytes> secrets, of_items, messages;
+    std::vector<std::uint32_t> keys;
+    for (std::size_t i = 0; i < kKeys; ++i) secrets.push_back(manymod::testing::small_secret(32, i + 1));
+    for (std::uint32_t i = 0; i < kItems; ++i) {
+      keys.push_back(i * i % kKeys);
+      of_items.push_back(secrets[keys.back()]);
+      messages.push_back(noise(i % 5 == 4 ? kLong : i, i));  // the host hashes long messages
+    }
+    const wrapper::ecc::Ring ring(cpu, secrets);
+    EccOperands given, named;
+    given.messages = named.messages = messages;
+    given.secrets = of_items;
+    named.ring = ring.get();
+    named.keys = keys;
+    for (const bool no_check : {false, true}) {
+      for (const mm_ecc_scheme scheme : {MM_ECC_DEFAULT, MM_ECC_BIP340}) {
+        if (scheme == MM_ECC_BIP340 && curve.info().name != std::string("secp256k1")) continue;
+        EccOptions options;
+        options.no_check = no_check;
+        options.scheme = scheme;
+        EccOperands one = named, first = given;
+        one.keys = {};
+        first.secrets = {secrets.data(), 1};
+        const std::size_t launches = fake_cuda::counts().launches;
+        const std::vector<Bytes> found = gpu.run(MM_ECC_SIGN, kItems, named, options);
+        EXPECT_GT(fake_cuda::counts().launches, launches);
+        EXPECT_EQ(found, cpu.run(MM_ECC_SIGN, kItems, given, options)) << name << scheme;
+        EXPECT_EQ(gpu.run(MM_ECC_SIGN, kItems, one, options), cpu.run(MM_ECC_SIGN, kItems, first, options));
+      }
+    }
+  }
+}
+
+/// A key whose public part is wrong, as after an error of memory, signs nothing on a GPU either.
+TEST_F(CudaRings, KeysThatChangedInMemorySignNothing) {
+  using manymod::testing::EccCurve, manymod::testing::EccOperands, manymod::testing::EccPlan;
+  constexpr std::size_t kItems = 20;
+  const EccCurve curve("Ed25519");
+  EccPlan gpu(curve, {"cuda", "", 2});
+  std::vector<Bytes> secrets, messages(kItems, Bytes(5));
+  for (std::size_t i = 0; i < kItems; ++i) secrets.push_back(manymod::testing::small_secret(32, i + 1));
+  std::vector<std::uint32_t> keys(kItems);
+  std::iota(keys.begin(), keys.end(), 0U);
+  const wrapper::ecc::Ring ring(gpu, secrets);
+  using Keys = std::remove_cvref_t<decltype(ring.get()->ring.keys())>;
+  const_cast<Keys&>(ring.get()->ring.keys()).expanded(3).public_bytes[0] ^= 1;
+  EccOperands operands;
+  operands.messages = messages;
+  operands.ring = ring.get();
+  operands.keys = keys;
+  std::vector<mm_status> statuses;
+  const std::vector<Bytes> signatures = gpu.run(MM_ECC_SIGN, kItems, operands, {}, &statuses);
+  for (std::size_t i = 0; i < kItems; ++i) {
+    EXPECT_EQ(statuses[i], i == 3 ? MM_ITEM_ECC_FAULT : MM_OK);
+    EXPECT_EQ(signatures[i].empty(), i == 3);
+  }
 }
 
 using CudaSumCalls = manymod::testing::FakeGpuTest;

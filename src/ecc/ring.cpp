@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/ring.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "abi/last_error.hpp"
+#include "core/all_zero.hpp"
+#include "core/status_error.hpp"
+#include "ecc/call.hpp"
+#include "ecc/schemes/block.hpp"
+#include "ecc/schemes/choice.hpp"
+#include "ecc/schemes/eddsa_parts.hpp"
+
+namespace manymod::ecc {
+namespace {
+
+std::size_t checked_count(const mm_ecc_ring_keys& given) {
+  if (given.count == 0) throw StatusError(MM_ERR_ARGUMENT, "keys.count is 0: a ring needs a key");
+  return given.count;
+}
+
+std::size_t most_limbs(const Plan& plan) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i) most = std::max(most, plan.curve(i).curve().limbs());
+  return most;
+}
+
+/// Whether signatures on the curve may need the public key: EdDSA, BIP 340, SM2.
+bool needs_public_key(const Curve& curve) {
+  return curve.form == MM_ECC_EDWARDS || curve.id == CurveId::secp256k1 || curve.id == CurveId::sm2;
+}
+
+/// Whether a string is a private key of a curve that needs no public key. Constant-time, except that lengths
+/// and the answer are public.
+bool is_private_key(const Curve& curve, ByteSpan secret) {
+  if (secret.size() != secret_bytes(curve)) return false;
+  if (curve.form == MM_ECC_MONTGOMERY) return true;
+  Rows number(1, curve.scalar_limbs());
+  limbs_from_bytes(number[0], secret);
+  return in_range(number[0], curve.n) != 0;
+}
+
+/// The public keys of some keys of a ring, one row each.
+class PublicKeyRows {
+ public:
+  PublicKeyRows(const Plan& plan, std::span<const std::size_t> keys, std::span<const std::uint32_t> curve,
+                std::span<const ByteSpan> secrets)
+      : status_(keys.size()) {
+    std::vector<std::uint32_t> curves;
+    std::vector<mm_bytes> items;
+    for (const std::size_t key : keys) {
+      curves.push_back(curve[key]);
+      items.push_back({secrets[key].data(), secrets[key].size()});
+    }
+    mm_ecc_call call{};
+    call.op = MM_ECC_PUBLIC_KEY;
+    call.count = items.size();
+    call.curve = curves.data();
+    call.secret = {items.size(), nullptr, 0, 0, nullptr, items.data()};
+    width_ = std::max<std::size_t>(1, longest_result(plan, call));
+    rows_.resize(items.size() * width_);
+    call.output = {rows_.data(), items.size(), width_, nullptr};
+    call.item_status = status_.data();
+    static_cast<void>(run_call(plan, call));
+  }
+
+  [[nodiscard]] ByteSpan operator[](std::size_t row) const {
+    return ByteSpan(rows_).subspan(row * width_, width_);
+  }
+  [[nodiscard]] std::uint8_t status(std::size_t row) const { return status_[row]; }
+
+ private:
+  std::size_t width_ = 0;
+  std::vector<std::uint8_t> rows_, status_;
+};
+
+/// Expands keys of EdDSA whose public keys are known.
+class Expander {
+ public:
+  void expand(eddsa::ExpandedKey& key, const Curve& curve, ByteSpan secret, ByteSpan public_key) {
+    if (curve_ != &curve) {
+      curve_ = &curve;
+      hash_.emplace(eddsa::instance_of(curve));
+      order_ = Order::of(curve);
+    }
+    eddsa::expand(key, curve, *order_, *hash_, secret);
+    std::copy_n(public_key.begin(), key.size, key.public_bytes.begin());
+  }
+
+ private:
+  const Curve* curve_ = nullptr;
+  std::optional<eddsa::Hash> hash_;
+  std::unique_ptr<const Order> order_;
+};
+
+/// Constant-time.
+bool is_same(ByteSpan a, ByteSpan b) {
+  std::uint8_t difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<std::uint8_t>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+bool same_curve(const Curve& a, const Curve& b) {
+  return a.id == b.id && a.form == b.form && a.p == b.p && a.a == b.a && a.b == b.b && a.x == b.x &&
+         a.y == b.y && a.n == b.n && a.cofactor == b.cofactor;
+}
+
+}  // namespace
+
+Ring::Ring(const Plan& plan, const mm_ecc_ring_keys& given)
+    : curve_(copied_indices(given.curve, checked_count(given))),
+      status_(given.count),
+      keys_(ItemsIn(given.secret, given.count, "keys.secret"), given.count, most_limbs(plan)) {
+  curve_.resize(given.count);
+  for (std::size_t i = 0; i < plan.size(); ++i) curves_.push_back(plan.curve(i).shared_curve());
+  prepare(plan);
+  keys_.seal();
+  is_plain_ = all_zero(std::span<const std::uint8_t>(status_)) &&
+              std::ranges::all_of(curve_, [](std::uint32_t curve) { return curve == 0; });
+}
+
+void Ring::prepare(const Plan& plan) {
+  std::vector<std::size_t> keys;
+  for (std::size_t key = 0; key < size(); ++key) {
+    if (curve_[key] >= plan.size()) {
+      status_[key] = static_cast<std::uint8_t>(MM_ITEM_ECC_CURVE);
+    } else if (const Curve& curve = *curves_[curve_[key]]; needs_public_key(curve)) {
+      keys.push_back(key);
+    } else {
+      fail_unless(is_private_key(curve, keys_.secrets()[key]), key, MM_ITEM_ECC_SECRET);
+    }
+  }
+  if (!keys.empty()) add_public_keys(plan, keys);
+}
+
+// Public keys are computed twice, the second time in other lanes of vectors: signatures that a private key
+// makes with a wrong public key may reveal it.
+void Ring::add_public_keys(const Plan& plan, std::span<const std::size_t> keys) {
+  std::vector<std::size_t> rotated(keys.begin(), keys.end());
+  std::ranges::rotate(rotated, rotated.begin() + 1);
+  const PublicKeyRows found(plan, keys, curve_, keys_.secrets());
+  const PublicKeyRows again(plan, rotated, curve_, keys_.secrets());
+  Expander expander;
+  for (std::size_t row = 0; row < keys.size(); ++row) {
+    const std::size_t key = keys[row], other = (row + keys.size() - 1) % keys.size();
+    const Curve& curve = *curves_[curve_[key]];
+    const ByteSpan bytes = found[row];
+    status_[key] = found.status(row);
+    if (status_[key] != MM_OK) continue;
+    fail_unless(again.status(other) == MM_OK && is_same(bytes, again[other]), key, MM_ITEM_ECC_FAULT);
+    if (curve.form == MM_ECC_EDWARDS) {
+      expander.expand(keys_.expanded(key), curve, keys_.secrets()[key], bytes);
+    } else {
+      const std::size_t width = curve.coordinate_bytes();
+      limbs_from_bytes({keys_.x(key), curve.limbs()}, bytes.subspan(1, width));
+      limbs_from_bytes({keys_.y(key), curve.limbs()}, bytes.subspan(1 + width, width));
+    }
+  }
+}
+
+// Statuses are public. Not inlined, because the secret-independence tests suppress findings in this function
+// by its name.
+[[gnu::noinline]] void Ring::fail_unless(bool valid, std::size_t key, mm_status status) {
+  if (!valid) status_[key] = static_cast<std::uint8_t>(status);
+}
+
+void Ring::require_curves_of(const Plan& plan) const {
+  bool same = plan.size() == curves_.size();
+  for (std::size_t i = 0; same && i < curves_.size(); ++i) {
+    const Curve& curve = plan.curve(i).curve();
+    same = &curve == curves_[i].get() || same_curve(curve, *curves_[i]);
+  }
+  if (!same) throw StatusError(MM_ERR_ARGUMENT, "the ring's keys are on other curves than the plan's");
+}
+
+mm_status Ring::report(std::uint8_t* item_status) const {
+  if (item_status != nullptr) std::ranges::copy(status_, item_status);
+  FailedItems failed;
+  for (std::size_t key = size(); key-- > 0;) {
+    if (status_[key] != MM_OK) failed = {failed.count + 1, key, static_cast<mm_status>(status_[key])};
+  }
+  return fail_items(true, size(), failed);
+}
+
+}  // namespace manymod::ecc
