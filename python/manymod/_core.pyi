@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
+_Name = str | None
 _Limbs = NDArray[np.uint64]
 _Signs = NDArray[np.uint8] | None
 _Progress = Callable[[int, int], Any] | None
@@ -198,9 +199,7 @@ class DeviceLimbs:
     def from_host(self, limbs: _Limbs) -> None: ...
     def copy(self) -> DeviceLimbs: ...
     def to_capsule(self, versioned: bool, of_signed_type: bool, flat: bool) -> object: ...
-    def to_copied_capsule(
-        self, on_host: bool, versioned: bool, of_signed_type: bool, flat: bool
-    ) -> object: ...
+    def to_copied_capsule(self, on_host: bool, versioned: bool, of_signed_type: bool, flat: bool) -> Any: ...
 
 _AnyLimbs = _Limbs | DeviceLimbs
 
@@ -211,8 +210,8 @@ class Plan:
         timing: int,
         modulus_kind: int,
         modulus_bits: int,
-        device: str | None,
-        variant: str | None,
+        device: _Name,
+        variant: _Name,
         threads: int,
     ) -> None: ...
     @property
@@ -258,8 +257,8 @@ class FixedBase:
         modulus_negative: _Signs,
         timing: int,
         exponent_bits: int,
-        device: str | None,
-        variant: str | None,
+        device: _Name,
+        variant: _Name,
         threads: int,
     ) -> None: ...
     @property
@@ -317,7 +316,7 @@ class RsaPadding:
 
 class RsaRing:
     def __init__(
-        self, keys: Sequence[RsaKey], device: str | None, variant: str | None, threads: int, blinding: bool
+        self, keys: Sequence[RsaKey], device: _Name, variant: _Name, threads: int, blinding: bool
     ) -> None: ...
     @property
     def max_modulus_bytes(self) -> int: ...
@@ -413,9 +412,7 @@ class EccScheme:
     ) -> None: ...
 
 class EccPlan:
-    def __init__(
-        self, curves: Sequence[EccCurve], device: str | None, variant: str | None, threads: int
-    ) -> None: ...
+    def __init__(self, curves: Sequence[EccCurve], device: _Name, variant: _Name, threads: int) -> None: ...
     def variant(self, curve: int) -> str: ...
     def run(
         self,
@@ -433,9 +430,7 @@ class EccPlan:
     ) -> int: ...
 
 class EccRing:
-    def __init__(
-        self, plan: EccPlan, secrets: tuple[bytes | bytearray, ...], curve: NDArray[np.uint32]
-    ) -> None: ...
+    def __init__(self, plan: EccPlan, secrets: _ByteStrings, curve: NDArray[np.uint32]) -> None: ...
 
 def ecc_supported() -> bool: ...
 def ecc_variants() -> list[str]: ...
