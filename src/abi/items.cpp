@@ -52,8 +52,8 @@ ItemsIn::ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what)
   }
 }
 
-ItemsIn::ItemsIn(std::span<const ByteSpan> table, std::span<const std::uint32_t> indices)
-    : count_(std::max<std::size_t>(1, indices.size())) {
+ItemsIn::ItemsIn(std::span<const ByteSpan> table, bool is_of_rows, std::span<const std::uint32_t> indices)
+    : count_(std::max<std::size_t>(1, indices.size())), is_table_of_rows_(is_of_rows) {
   if (count_ == 1) {
     places_.push_back(table[indices.empty() ? 0 : indices[0]]);
   } else {
@@ -102,7 +102,10 @@ void ItemsIn::take_array(const mm_bytes_view& view, const std::string& name) {
 }
 
 std::optional<ByteRows> ItemsIn::rows() const {
-  if (!table_.empty()) return std::nullopt;
+  if (!table_.empty()) {
+    if (!is_table_of_rows_) return std::nullopt;
+    return ByteRows{table_[0].data(), table_[0].size(), table_[0].size(), indices_.data()};
+  }
   if (places_.empty()) return ByteRows{data_, count_ == 1 ? 0 : stride_, size_};
   if (count_ == 1) return ByteRows{places_[0].data(), 0, places_[0].size()};
   return std::nullopt;

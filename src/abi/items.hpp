@@ -14,11 +14,13 @@
 
 namespace manymod {
 
-/// Byte strings of one length: item i at data + i stride; stride 0: one for all items.
+/// Byte strings of one length: item i at data + i stride, or if there are indices at data + indices[i]
+/// stride; stride 0: one for all items.
 struct ByteRows {
   const std::uint8_t* data = nullptr;
   std::size_t stride = 0;
   std::size_t size = 0;
+  const std::uint32_t* indices = nullptr;
 };
 
 /// A copy of a call's indices of keys or curves, one for each item; empty if null: index 0 for all.
@@ -44,8 +46,8 @@ class ItemsIn {
   /// @throws StatusError MM_ERR_ARGUMENT, MM_ERR_NULL unless it holds `count` items or one item for all
   ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what);
   /// Strings of a table, item i being table[indices[i]]; without indices table[0] for all items. Both must
-  /// outlive this object.
-  ItemsIn(std::span<const ByteSpan> table, std::span<const std::uint32_t> indices);
+  /// outlive this object. is_of_rows: the table's strings have one length and follow each other.
+  ItemsIn(std::span<const ByteSpan> table, bool is_of_rows, std::span<const std::uint32_t> indices);
 
   /// The bytes of an item, item < count.
   [[nodiscard]] ByteSpan operator[](std::size_t item) const {
@@ -64,9 +66,10 @@ class ItemsIn {
   [[nodiscard]] bool overlap(ByteSpan bytes) const;
 
  private:
-  std::size_t count_;                       ///< the number of items, or 1
-  std::vector<ByteSpan> places_;            ///< of items that pointers or offsets give; else empty
-  std::span<const ByteSpan> table_;         ///< if items are given by indices; else empty
+  std::size_t count_;                ///< the number of items, or 1
+  std::vector<ByteSpan> places_;     ///< of items that pointers or offsets give; else empty
+  std::span<const ByteSpan> table_;  ///< if items are given by indices; else empty
+  bool is_table_of_rows_ = false;
   std::span<const std::uint32_t> indices_;  ///< likewise
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0, stride_ = 0;

@@ -328,7 +328,7 @@ void CheckedCall::take_ring(const Plan& plan) {
   keys = copied_indices(call.key, call.count);
   curves = curves_of(ring, keys, call.count);
   for (std::uint32_t& key : keys) key = key < ring.size() ? key : 0;
-  inputs.secret.emplace(ring.keys().secrets(), keys);
+  inputs.secret.emplace(ring.keys().secrets(), ring.keys().are_rows(), keys);
   inputs.prepared = &ring.keys();
   inputs.prepared_key = keys;
 }

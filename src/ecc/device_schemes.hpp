@@ -45,7 +45,7 @@ struct RowCall {
 
   RowOperation operation = RowOperation::public_key;
   ByteRows secret;  ///< private keys; for sums: scalars, of any value
-  /// Signing by EdDSA, BIP 340 and SM2: rows of `secret` are PreparedKeys::write_row(), with public keys.
+  /// Signing by EdDSA, BIP 340 and SM2: rows of `secret` are those of PreparedKeys, with public keys.
   bool prepared = false;
   /// Public keys; in SEC 1 all are uncompressed, or all are compressed. For recovery: the nonces' points k
   /// G, compressed.

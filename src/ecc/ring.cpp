@@ -20,18 +20,15 @@ std::size_t checked_count(const mm_ecc_ring_keys& given) {
   return given.count;
 }
 
-std::size_t most_limbs(const Plan& plan) {
+std::size_t longest_row(const Plan& plan) {
   std::size_t most = 0;
-  for (std::size_t i = 0; i < plan.size(); ++i) most = std::max(most, plan.curve(i).curve().limbs());
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    most = std::max(most, PreparedKeys::row_bytes(plan.curve(i).curve()));
+  }
   return most;
 }
 
-/// Whether signatures on the curve may need the public key: EdDSA, BIP 340, SM2.
-bool needs_public_key(const Curve& curve) {
-  return curve.form == MM_ECC_EDWARDS || curve.id == CurveId::secp256k1 || curve.id == CurveId::sm2;
-}
-
-/// Whether a string is a private key of a curve that needs no public key. Constant-time, except that lengths
+/// Whether a string is a private key of a curve whose keys have no rows. Constant-time, except that lengths
 /// and the answer are public.
 bool is_private_key(const Curve& curve, ByteSpan secret) {
   if (secret.size() != secret_bytes(curve)) return false;
@@ -78,17 +75,21 @@ class PublicKeyRows {
 /// Expands keys of EdDSA whose public keys are known.
 class Expander {
  public:
-  void expand(eddsa::ExpandedKey& key, const Curve& curve, ByteSpan secret, ByteSpan public_key) {
+  /// The parts live until the next call.
+  eddsa::KeyParts expand(const Curve& curve, ByteSpan secret, ByteSpan public_key) {
     if (curve_ != &curve) {
       curve_ = &curve;
       hash_.emplace(eddsa::instance_of(curve));
       order_ = Order::of(curve);
     }
-    eddsa::expand(key, curve, *order_, *hash_, secret);
-    std::copy_n(public_key.begin(), key.size, key.public_bytes.begin());
+    const std::size_t size = eddsa::instance_of(curve).size;
+    eddsa::expand(key_[0], curve, *order_, *hash_, secret);
+    std::copy_n(public_key.begin(), size, key_[0].public_key.begin());
+    return key_[0].parts(curve.scalar_limbs(), size);
   }
 
  private:
+  SecretArray<eddsa::ExpandedKey> key_{1};
   const Curve* curve_ = nullptr;
   std::optional<eddsa::Hash> hash_;
   std::unique_ptr<const Order> order_;
@@ -111,7 +112,7 @@ bool same_curve(const Curve& a, const Curve& b) {
 Ring::Ring(const Plan& plan, const mm_ecc_ring_keys& given)
     : curve_(copied_indices(given.curve, checked_count(given))),
       status_(given.count),
-      keys_(ItemsIn(given.secret, given.count, "keys.secret"), given.count, most_limbs(plan)) {
+      keys_(ItemsIn(given.secret, given.count, "keys.secret"), given.count, longest_row(plan)) {
   curve_.resize(given.count);
   for (std::size_t i = 0; i < plan.size(); ++i) curves_.push_back(plan.curve(i).shared_curve());
   prepare(plan);
@@ -125,7 +126,7 @@ void Ring::prepare(const Plan& plan) {
   for (std::size_t key = 0; key < size(); ++key) {
     if (curve_[key] >= plan.size()) {
       status_[key] = static_cast<std::uint8_t>(MM_ITEM_ECC_CURVE);
-    } else if (const Curve& curve = *curves_[curve_[key]]; needs_public_key(curve)) {
+    } else if (const Curve& curve = *curves_[curve_[key]]; PreparedKeys::row_bytes(curve) != 0) {
       keys.push_back(key);
     } else {
       fail_unless(is_private_key(curve, keys_.secrets()[key]), key, MM_ITEM_ECC_SECRET);
@@ -150,11 +151,10 @@ void Ring::add_public_keys(const Plan& plan, std::span<const std::size_t> keys) 
     if (status_[key] != MM_OK) continue;
     fail_unless(again.status(other) == MM_OK && is_same(bytes, again[other]), key, MM_ITEM_ECC_FAULT);
     if (curve.form == MM_ECC_EDWARDS) {
-      expander.expand(keys_.expanded(key), curve, keys_.secrets()[key], bytes);
+      keys_.put(key, expander.expand(curve, keys_.secrets()[key], bytes));
     } else {
       const std::size_t width = curve.coordinate_bytes();
-      limbs_from_bytes({keys_.x(key), curve.limbs()}, bytes.subspan(1, width));
-      limbs_from_bytes({keys_.y(key), curve.limbs()}, bytes.subspan(1 + width, width));
+      keys_.put_point(key, bytes.subspan(1, width), bytes.subspan(1 + width, width));
     }
   }
 }

@@ -19,6 +19,8 @@ constexpr std::size_t kRepetitions = 5;
 constexpr std::size_t kDigestBytes = 32;
 /// Items whose results are compared with the processor's.
 constexpr std::size_t kCompared = 2000;
+/// Keys of the ring that signs.
+constexpr std::size_t kRingKeys = 4096;
 
 void check(mm_status status) {
   if (status != MM_OK) throw std::runtime_error(mm_last_error());
@@ -38,6 +40,10 @@ Plan make_plan(const mm_ecc_curve* curve, const char* device) {
   return Plan(plan);
 }
 
+struct FreeRing {
+  void operator()(mm_ecc_ring* ring) const { mm_ecc_ring_destroy(ring); }
+};
+
 using Bytes = std::vector<std::uint8_t>;
 
 mm_bytes_view rows_of(const Bytes& bytes, std::size_t size) {
@@ -52,6 +58,7 @@ struct Operation {
   mm_ecc_op op;
   bool check = true;            ///< of signatures that are made
   bool has_one_scalar = false;  ///< of sums: all terms are in the same buckets
+  bool has_ring = false;        ///< signing: each item has a key of the ring
 };
 constexpr std::array<Operation, 3> kSums{{{MM_ECC_ADD}, {MM_ECC_SUM}, {MM_ECC_SUM, true, true}}};
 
@@ -74,7 +81,11 @@ class Calls {
     // Below n: the highest bits of secrets are 0.
     for (std::size_t i = 0; i < secrets_.size(); i += info_.secret_bytes) secrets_[i] = 0;
     check_results({MM_ECC_PUBLIC_KEY}, keys_, info_.public_bytes, most);
-    if (info_.signature_bytes != 0) check_results({MM_ECC_SIGN}, signatures_, info_.signature_bytes, most);
+    if (info_.signature_bytes != 0) {
+      check_results({MM_ECC_SIGN}, signatures_, info_.signature_bytes, most);
+      make_ring(most);
+      compare({MM_ECC_SIGN, true, false, true}, std::min(most, 10 * kCompared));
+    }
     if (info_.form == MM_ECC_MONTGOMERY) return;
     others_ = keys_;
     std::rotate(others_.begin(), others_.begin() + static_cast<std::ptrdiff_t>(info_.public_bytes),
@@ -87,7 +98,10 @@ class Calls {
     operations.reserve(8);
     operations.push_back({MM_ECC_PUBLIC_KEY});
     if (info_.signature_bytes != 0) {
-      for (const bool check : {true, false}) operations.push_back({MM_ECC_SIGN, check});
+      for (const bool check : {true, false}) {
+        operations.push_back({MM_ECC_SIGN, check});
+        operations.push_back({MM_ECC_SIGN, check, false, true});
+      }
       operations.push_back({MM_ECC_VERIFY});
     }
     if (info_.form != MM_ECC_EDWARDS) operations.push_back({MM_ECC_EXCHANGE});
@@ -113,7 +127,7 @@ class Calls {
         const double share = on_gpu ? rate * kernel_seconds(op) : 0;
         if (share > 0) row["share_of_kernels"] = share;
         rows.push_back(std::move(row));
-        std::printf("%-10s %-19s %-4s %9zu items %9.3f M/s", info_.name, names(op), on_gpu ? "cuda" : "cpu",
+        std::printf("%-10s %-24s %-4s %9zu items %9.3f M/s", info_.name, names(op), on_gpu ? "cuda" : "cpu",
                     count, rate / 1e6);
         std::printf(share > 0 ? ", %3.0f %% of the kernels\n" : "\n", 100 * share);
         std::fflush(stdout);
@@ -130,13 +144,31 @@ class Calls {
   Plan cpu_, gpu_;
   Bytes secrets_, digests_, keys_, others_, signatures_, results_;
   std::vector<std::uint8_t> ok_;
+  std::unique_ptr<mm_ecc_ring, FreeRing> ring_;
+  std::vector<std::uint32_t> ring_key_;  ///< of each item
   bool right_ = true;
+
+  /// A ring of the first keys, and keys of it for `most` items.
+  void make_ring(std::size_t most) {
+    mm_ecc_ring_keys keys{};
+    keys.struct_size = sizeof keys;
+    keys.count = std::min(most, kRingKeys);
+    keys.secret = rows_of(secrets_, info_.secret_bytes);
+    keys.secret.count = keys.count;
+    mm_ecc_ring* ring = nullptr;
+    check(mm_ecc_ring_create(cpu_.get(), &keys, &ring));
+    ring_.reset(ring);
+    for (std::size_t i = 0; i < most; ++i) {
+      ring_key_.push_back(static_cast<std::uint32_t>(i * 31 % keys.count));
+    }
+  }
 
   static const char* names(Operation operation) {
     switch (operation.op) {
       case MM_ECC_PUBLIC_KEY:
         return "call_public_key";
       case MM_ECC_SIGN:
+        if (operation.has_ring) return operation.check ? "call_sign_ring" : "call_sign_ring_unchecked";
         return operation.check ? "call_sign" : "call_sign_unchecked";
       case MM_ECC_VERIFY:
         return "call_verify";
@@ -155,7 +187,8 @@ class Calls {
     return found == kernels_.end() ? 0 : 1 / found->second;
   }
   /// The same of the multiplications and of ECDSA's other kernels in a call. EdDSA multiplies the generator
-  /// for the public key and for R; the check of a signature does so as often as making it.
+  /// for the public key, unless a ring has it, and for R; the check of a signature does so as often as making
+  /// it.
   [[nodiscard]] double kernel_seconds(Operation operation) const {
     const bool is_edwards = info_.form == MM_ECC_EDWARDS;
     const double base = seconds("base");
@@ -163,7 +196,7 @@ class Calls {
       case MM_ECC_PUBLIC_KEY:
         return info_.form == MM_ECC_MONTGOMERY ? seconds("ladder") : base;
       case MM_ECC_SIGN:
-        if (is_edwards) return (operation.check ? 4 : 2) * base;
+        if (is_edwards) return (operation.check ? 2 : 1) * (operation.has_ring ? 1 : 2) * base;
         return seconds("sign_rfc6979") + (operation.check ? base : 0);
       case MM_ECC_VERIFY:
         return seconds(is_edwards ? "two" : "verify");
@@ -194,7 +227,12 @@ class Calls {
       call.prehashed = info_.form == MM_ECC_WEIERSTRASS ? 1 : 0;
       if (call.prehashed != 0) call.scheme = MM_ECC_ECDSA;
     }
-    if (op != MM_ECC_VERIFY && op != MM_ECC_ADD) call.secret = some(secrets_, info_.secret_bytes);
+    if (operation.has_ring) {
+      call.ring = ring_.get();
+      call.key = ring_key_.data();
+    } else if (op != MM_ECC_VERIFY && op != MM_ECC_ADD) {
+      call.secret = some(secrets_, info_.secret_bytes);
+    }
     if (operation.has_one_scalar) call.secret.count = 1;
     if (op == MM_ECC_ADD) call.second = some(others_, info_.public_bytes);
     if (op != MM_ECC_SIGN && op != MM_ECC_PUBLIC_KEY) call.point = some(keys_, info_.public_bytes);

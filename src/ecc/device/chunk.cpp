@@ -40,6 +40,13 @@ void copy_strings(void* to, std::size_t to_stride, const void* from, std::size_t
   }
 }
 
+/// The same of rows by their indices, from item `first` on.
+void gather_strings(std::uint8_t* to, const ByteRows& from, std::size_t first, std::size_t count) {
+  for (std::size_t i = first; i < first + count; ++i, to += from.size) {
+    std::memcpy(to, from.data + from.indices[i] * from.stride, from.size);
+  }
+}
+
 }  // namespace
 
 void Chunk::begin(std::size_t first, std::uint32_t count, const ItemBytes& bytes) {
@@ -69,7 +76,11 @@ Rows Chunk::upload(const NumberRows& rows, std::size_t limbs) {
 Strings Chunk::upload(const ByteRows& rows) {
   const std::size_t count = rows.stride == 0 ? 1 : count_, bytes = count * rows.size;
   auto* const pinned = static_cast<std::uint8_t*>(take_pinned(bytes));
-  copy_strings(pinned, rows.size, rows.data + first_ * rows.stride, rows.stride, rows.size, count);
+  if (rows.indices == nullptr) {
+    copy_strings(pinned, rows.size, rows.data + first_ * rows.stride, rows.stride, rows.size, count);
+  } else {
+    gather_strings(pinned, rows, first_, count);
+  }
   void* const device = take(bytes);
   stream_->copy_to_device(device, pinned, bytes);
   const auto size = static_cast<std::uint32_t>(rows.size);

@@ -162,7 +162,7 @@ class RowQueue {
   [[nodiscard]] Strings encoded_multiples(const Rows& scalars) const;
   [[nodiscard]] Strings encoded(const PointJob& points) const;
   [[nodiscard]] ExpandedKeys expand_keys() const;
-  /// The same of operands that are PreparedKeys::write_row().
+  /// The same of operands that are rows of PreparedKeys.
   [[nodiscard]] ExpandedKeys prepared_keys() const;
   /// The hash of two strings and the message after them, for each item.
   [[nodiscard]] Rows hash(const Strings& first, const Strings& second) const;

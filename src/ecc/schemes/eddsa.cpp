@@ -55,8 +55,7 @@ void expand(ExpandedKey& key, const Curve& curve, const Order& order, Hash& hash
   const std::size_t size = instance.size;
   Digest digest;
   hash.digest(digest, {secret});
-  key.size = static_cast<std::uint8_t>(size);
-  std::copy_n(digest.data() + size, size, key.prefix_bytes.data());
+  std::copy_n(digest.data() + size, size, key.prefix.data());
   const std::size_t top = curve.order_bits + 1;
   digest[0] = static_cast<std::uint8_t>(digest[0] & ~(instance.cofactor - 1));
   for (std::size_t bit = top; bit < 8 * size; bit = (bit | 7) + 1) {

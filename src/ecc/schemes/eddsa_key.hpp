@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/limb.hpp"
 #include "repr/bytes.hpp"
@@ -17,13 +18,20 @@ inline constexpr std::size_t kMaxOrderLimbs = 7;
 
 /// The clamped scalar modulo n, which has the same multiple of the generator, and the prefix of nonces are
 /// secret. The public key is not.
+struct KeyParts {
+  std::span<const Limb> scalar;
+  ByteSpan prefix, public_key;
+};
+
+/// Room for these parts.
 struct ExpandedKey {
   std::array<Limb, kMaxOrderLimbs> scalar;
-  std::array<std::uint8_t, kMaxSize> prefix_bytes, public_bytes;
-  std::uint8_t size;  ///< bytes of the prefix and of the public key; 0: there is no key
+  std::array<std::uint8_t, kMaxSize> prefix, public_key;
 
-  [[nodiscard]] ByteSpan prefix() const { return ByteSpan(prefix_bytes).first(size); }
-  [[nodiscard]] ByteSpan public_key() const { return ByteSpan(public_bytes).first(size); }
+  /// On input: the lengths of the curve.
+  [[nodiscard]] KeyParts parts(std::size_t limbs, std::size_t size) const {
+    return {std::span(scalar).first(limbs), ByteSpan(prefix).first(size), ByteSpan(public_key).first(size)};
+  }
 };
 
 }  // namespace manymod::ecc::eddsa

@@ -57,8 +57,8 @@ class Hash {
   crypto::Hasher hasher_;
 };
 
-/// key = what `secret` has but the public key, which stays as it is. On input: secret.size() is that of the
-/// curve's keys. Timing: constant-time.
+/// key = the scalar and the prefix of `secret`; the public key stays as it is. On input: secret.size() is
+/// that of the curve's keys. Timing: constant-time.
 void expand(ExpandedKey& key, const Curve& curve, const Order& order, Hash& hash, ByteSpan secret);
 
 /// A context and a message or digest that a hash takes, with the status of lengths that are not allowed.

@@ -110,7 +110,7 @@ class EddsaSigner::Batch {
     s_.engine_.multiply_base({x_.data(), y_.data(), nullptr}, {scalars_.data(), limbs_}, {0, rows()},
                              TimingClass::secret, stop);
     if (stop.was_requested()) return;
-    for (std::size_t key = 0; key < key_count_; ++key) write_point(keys_[key].public_bytes.data(), key);
+    for (std::size_t key = 0; key < key_count_; ++key) write_point(keys_[key].public_key.data(), key);
     if (s_.signs_) {
       for (std::size_t row = 0; row < items_.size(); ++row) finish_signature(row);
       if (s_.inputs_.check) check(stop);
@@ -122,7 +122,7 @@ class EddsaSigner::Batch {
  private:
   /// A key of keys_, or of a ring.
   struct KeyPlace {
-    const ExpandedKey* key;
+    KeyParts parts;
     std::optional<std::size_t> row;  ///< of its point; none: it is not computed here
   };
   struct Item {
@@ -190,20 +190,21 @@ class EddsaSigner::Batch {
   /// A key that items have in common, at one address, is expanded once a batch, unless another with the same
   /// hash comes between them. Equal keys at different addresses are not compared: they are secret.
   KeyPlace key_of(std::size_t item, ByteSpan secret) {
-    if (s_.inputs_.prepared != nullptr) return {&s_.inputs_.prepared->expanded(s_.inputs_.key_of(item)), {}};
+    if (s_.inputs_.prepared != nullptr)
+      return {s_.inputs_.prepared->parts(s_.inputs_.key_of(item), s_.engine_.curve()), {}};
     const std::uint64_t address = reinterpret_cast<std::uintptr_t>(secret.data());
     RecentKey& recent = recent_keys_[address * kGoldenRatio >> (64 - kRecentBits)];
     if (recent.secret != secret.data()) {
       expand(keys_[key_count_], s_.engine_.curve(), *s_.order_, hash_, secret);
       recent = {secret.data(), key_count_++};
     }
-    return {&keys_[recent.key], recent.key};
+    return {keys_[recent.key].parts(limbs_, s_.instance_.size), recent.key};
   }
 
   void derive_nonce(std::size_t row) {
     const Item& item = items_[row];
     const ByteSpan digest = hash_.digest(
-        digest_, {text(item.domain, item.text), item.key.key->prefix(), text(item.text, item.end)});
+        digest_, {text(item.domain, item.text), item.key.parts.prefix, text(item.text, item.end)});
     reduce(*s_.order_, &nonces_[row * limbs_], digest);
   }
 
@@ -212,7 +213,7 @@ class EddsaSigner::Batch {
     const Item& item = items_[row];
     const ByteSpan commitment(&signatures_[row * 2 * s_.instance_.size], s_.instance_.size);
     const ByteSpan digest = hash_.digest(digest_, {text(item.domain, item.text), commitment,
-                                                   item.key.key->public_key(), text(item.text, item.end)});
+                                                   item.key.parts.public_key, text(item.text, item.end)});
     reduce(*s_.order_, k, digest);
   }
 
@@ -223,7 +224,7 @@ class EddsaSigner::Batch {
     write_point(signature, key_count_ + row);
     std::array<Limb, kMaxOrderLimbs> s;
     challenge(s.data(), row);
-    multiply_add(*s_.order_, s.data(), s.data(), items_[row].key.key->scalar.data(), &nonces_[row * limbs_]);
+    multiply_add(*s_.order_, s.data(), s.data(), items_[row].key.parts.scalar.data(), &nonces_[row * limbs_]);
     little_endian_from_limbs({signature + size, size}, {s.data(), limbs_});
   }
 
@@ -242,11 +243,11 @@ class EddsaSigner::Batch {
     const std::size_t size = s_.instance_.size;
     const ByteSpan signature(&signatures_[row * 2 * size], 2 * size);
     require_encoding(row, signature.first(size), key_count_ + row);
-    if (item.key.row) require_encoding(row, item.key.key->public_key(), *item.key.row);
+    if (item.key.row) require_encoding(row, item.key.parts.public_key, *item.key.row);
     std::array<Limb, kMaxOrderLimbs> k, s;
     const std::span<Limb> product = std::span(k).first(limbs_), response = std::span(s).first(limbs_);
     challenge(k.data(), row);
-    s_.order_->mul(k.data(), {k.data(), 0}, {item.key.key->scalar.data(), 0}, 1);
+    s_.order_->mul(k.data(), {k.data(), 0}, {item.key.parts.scalar.data(), 0}, 1);
     limbs_from_little_endian(response, signature.last(size));
     limbs::sub_mod({&nonces_[row * limbs_], limbs_}, response, product, s_.order_->n());
     wipe(k);
@@ -284,7 +285,7 @@ class EddsaSigner::Batch {
     if (item.status == MM_OK && s_.signs_) {
       std::copy_n(&signatures_[row * 2 * size], 2 * size, s_.outputs_.result(item.item, 2 * size).data());
     } else if (item.status == MM_OK) {
-      std::copy_n(item.key.key->public_bytes.data(), size, s_.outputs_.result(item.item, size).data());
+      std::ranges::copy(item.key.parts.public_key, s_.outputs_.result(item.item, size).begin());
     }
     s_.set_status(item.item, item.status);
   }

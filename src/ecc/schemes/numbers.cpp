@@ -36,13 +36,13 @@ Scalars::Scalars(const Curve& curve, const ItemsIn& items, const Block& block, m
 
 PointRows OwnKeys::of(const Block& block, const Scalars& secret, Points& own, const StopToken& stop) const {
   if (const PreparedKeys* const prepared = inputs_.prepared) {
-    const std::size_t limbs = engine_.curve().limbs();
+    const Curve& curve = engine_.curve();
     for (std::size_t row = 0; row < block.size(); ++row) {
       const std::size_t key = inputs_.key_of(block.item(row));
-      std::copy_n(prepared->x(key), limbs, own.x[row].data());
-      std::copy_n(prepared->y(key), limbs, own.y[row].data());
+      limbs_from_bytes(own.x[row], prepared->x(key, curve));
+      limbs_from_bytes(own.y[row], prepared->y(key, curve));
     }
-    return own.rows(engine_.curve());
+    return own.rows(curve);
   }
   const auto multiply = [&](Points& keys, const StopToken& until) {
     engine_.multiply_base(keys.results(engine_.curve()), secret.view(), {0, keys.infinity.size()},

@@ -10,6 +10,9 @@
 namespace manymod::ecc {
 namespace {
 
+// Scalars in rows are limbs, which a GPU reads as little-endian bytes.
+static_assert(std::endian::native == std::endian::little);
+
 /// Odd, so that each step is a bijection of the sum before it, and of the word that it takes.
 constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;
 
@@ -33,47 +36,71 @@ std::size_t total_bytes(const ItemsIn& items, std::size_t count) {
   return bytes;
 }
 
+std::size_t scalar_bytes_in_row(const Curve& curve) { return curve.scalar_limbs() * sizeof(Limb); }
+
 }  // namespace
 
-PreparedKeys::PreparedKeys(const ItemsIn& secrets, std::size_t count, std::size_t limbs)
+PreparedKeys::PreparedKeys(const ItemsIn& secrets, std::size_t count, std::size_t row_bytes)
     : bytes_(total_bytes(secrets, count)),
-      limbs_(limbs),
-      coordinates_(2 * count * limbs),
-      expanded_(count),
+      row_limbs_((row_bytes + sizeof(Limb) - 1) / sizeof(Limb)),
+      rows_(count * row_limbs_),
       checksums_(count) {
   std::uint8_t* to = bytes_.data();
   secrets_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     secrets_.emplace_back(to, secrets[i].size());
     to = std::ranges::copy(secrets[i], to).out;
+    are_rows_ = are_rows_ && secrets_[i].size() == secrets_[0].size();
   }
 }
 
-void PreparedKeys::write_row(std::span<std::uint8_t, kRowBytes> row, std::size_t key) const {
-  constexpr std::size_t kPart = kRowBytes / 3, kLimbs = kPart / sizeof(Limb);
-  const std::span<std::uint8_t> first = row.first(kPart), second = row.subspan(kPart, kPart),
-                                third = row.last(kPart);
-  const eddsa::ExpandedKey& expanded = expanded_[key];
-  if (expanded.size != 0) {
-    little_endian_from_limbs(first, std::span(expanded.scalar).first(kLimbs));
-    std::copy_n(expanded.prefix_bytes.begin(), kPart, second.begin());
-    std::copy_n(expanded.public_bytes.begin(), kPart, third.begin());
-    return;
-  }
-  std::ranges::copy(secrets_[key], first.begin());
-  bytes_from_limbs(second, {x(key), kLimbs});
-  bytes_from_limbs(third, {y(key), kLimbs});
+std::size_t PreparedKeys::row_bytes(const Curve& curve) {
+  if (curve.form == MM_ECC_EDWARDS) return scalar_bytes_in_row(curve) + 2 * edwards_point_bytes(curve);
+  const bool has_row = curve.id == CurveId::secp256k1 || curve.id == CurveId::sm2;
+  return has_row ? curve.scalar_bytes() + 2 * curve.coordinate_bytes() : 0;
+}
+
+void PreparedKeys::put(std::size_t key, const eddsa::KeyParts& parts) {
+  std::ranges::copy(parts.scalar, rows_.data() + key * row_limbs_);
+  const std::span<std::uint8_t> rest = row(key).subspan(parts.scalar.size_bytes());
+  std::ranges::copy(parts.prefix, rest.begin());
+  std::ranges::copy(parts.public_key, rest.subspan(parts.prefix.size()).begin());
+}
+
+void PreparedKeys::put_point(std::size_t key, ByteSpan x, ByteSpan y) {
+  auto to = std::ranges::copy(secrets_[key], row(key).begin()).out;
+  to = std::ranges::copy(x, to).out;
+  std::ranges::copy(y, to);
+}
+
+ByteRows PreparedKeys::rows() const {
+  const std::size_t bytes = row_limbs_ * sizeof(Limb);
+  return {row(0).data(), bytes, bytes};
+}
+
+eddsa::KeyParts PreparedKeys::parts(std::size_t key, const Curve& curve) const {
+  const std::size_t size = edwards_point_bytes(curve);
+  const ByteSpan rest = row(key).subspan(scalar_bytes_in_row(curve));
+  return {{&rows_[key * row_limbs_], curve.scalar_limbs()}, rest.first(size), rest.subspan(size, size)};
+}
+
+ByteSpan PreparedKeys::x(std::size_t key, const Curve& curve) const {
+  return row(key).subspan(curve.scalar_bytes(), curve.coordinate_bytes());
+}
+ByteSpan PreparedKeys::y(std::size_t key, const Curve& curve) const {
+  return row(key).subspan(curve.scalar_bytes() + curve.coordinate_bytes(), curve.coordinate_bytes());
+}
+
+std::span<std::uint8_t> PreparedKeys::row(std::size_t key) {
+  return {reinterpret_cast<std::uint8_t*>(rows_.data() + key * row_limbs_), row_limbs_ * sizeof(Limb)};
+}
+ByteSpan PreparedKeys::row(std::size_t key) const {
+  return {reinterpret_cast<const std::uint8_t*>(rows_.all().data() + key * row_limbs_),
+          row_limbs_ * sizeof(Limb)};
 }
 
 std::uint64_t PreparedKeys::checksum(std::size_t key) const {
-  std::uint64_t sum = with_bytes(kFactor, secrets_[key]);
-  const eddsa::ExpandedKey& expanded = expanded_[key];
-  if (expanded.size == 0) {
-    for (std::size_t i = 0; i < 2 * limbs_; ++i) sum = with_word(sum, coordinates_[2 * key * limbs_ + i]);
-    return sum;
-  }
-  for (const Limb limb : expanded.scalar) sum = with_word(sum, limb);
-  return with_bytes(with_bytes(sum, expanded.prefix()), expanded.public_key());
+  return with_bytes(with_bytes(kFactor, secrets_[key]), row(key));
 }
 
 void PreparedKeys::seal() {

@@ -9,51 +9,55 @@
 #include <vector>
 
 #include "abi/items.hpp"
+#include "ecc/curve.hpp"
 #include "ecc/schemes/eddsa_key.hpp"
 #include "repr/wipe.hpp"
 
 namespace manymod::ecc {
 
 /// Keys on any curves. To be filled in by one thread, then sealed, then only read. Zeroed on destruction.
+///
+/// Where signatures on a key's curve may need the public key, the key has a row, as GPUs take it: of EdDSA
+/// the scalar modulo n, as limbs, the prefix and the public key; of others the private key and both
+/// coordinates of the public key, big-endian.
 class PreparedKeys {
  public:
-  /// Copies of `count` private keys, which may have any length. `limbs`: of the longest coordinate.
-  PreparedKeys(const ItemsIn& secrets, std::size_t count, std::size_t limbs);
+  /// Copies of `count` private keys, which may have any length. row_bytes: of the longest row, see below.
+  PreparedKeys(const ItemsIn& secrets, std::size_t count, std::size_t row_bytes);
+
+  /// The length of rows on a curve; 0 where keys have none.
+  [[nodiscard]] static std::size_t row_bytes(const Curve& curve);
+  void put(std::size_t key, const eddsa::KeyParts& parts);
+  void put_point(std::size_t key, ByteSpan x, ByteSpan y);
+  /// Note checksums of all keys.
+  void seal();
 
   [[nodiscard]] std::size_t size() const { return secrets_.size(); }
   [[nodiscard]] std::span<const ByteSpan> secrets() const { return secrets_; }
+  /// Whether they have one length and follow each other.
+  [[nodiscard]] bool are_rows() const { return are_rows_; }
+  /// Rows of keys, one after the other.
+  [[nodiscard]] ByteRows rows() const;
+  /// Of a key on this Edwards curve.
+  [[nodiscard]] eddsa::KeyParts parts(std::size_t key, const Curve& curve) const;
+  /// Coordinates of a key on this Weierstrass curve.
+  [[nodiscard]] ByteSpan x(std::size_t key, const Curve& curve) const;
+  [[nodiscard]] ByteSpan y(std::size_t key, const Curve& curve) const;
 
-  /// The coordinates of the public key on a Weierstrass curve.
-  [[nodiscard]] Limb* x(std::size_t key) { return &coordinates_[2 * key * limbs_]; }
-  [[nodiscard]] Limb* y(std::size_t key) { return &coordinates_[(2 * key + 1) * limbs_]; }
-  [[nodiscard]] const Limb* x(std::size_t key) const { return &coordinates_[2 * key * limbs_]; }
-  [[nodiscard]] const Limb* y(std::size_t key) const { return &coordinates_[(2 * key + 1) * limbs_]; }
-
-  /// A key of EdDSA; its size is 0 for others.
-  [[nodiscard]] eddsa::ExpandedKey& expanded(std::size_t key) { return expanded_[key]; }
-  [[nodiscard]] const eddsa::ExpandedKey& expanded(std::size_t key) const { return expanded_[key]; }
-
-  /// Bytes of a row for GPUs on curves of 256 bits.
-  static constexpr std::size_t kRowBytes = 96;
-  /// Writes such a row: of EdDSA the scalar modulo n (little-endian), the prefix and the public key, 32 bytes
-  /// each; of others the private key and the coordinates of the public key (big-endian).
-  void write_row(std::span<std::uint8_t, kRowBytes> row, std::size_t key) const;
-
-  /// Note checksums of all keys.
-  void seal();
   /// Whether no byte of a key has changed since seal(). An error within 8 bytes is always found, others but
-  /// for one in 2^64. A signature by a key that has changed may reveal it. Constant-time in the key; that it
-  /// has changed is public.
+  /// for one in 2^64. A signature by a key that has changed may reveal it. Constant-time.
   [[nodiscard]] bool is_intact(std::size_t key) const;
 
  private:
   SecretBytes bytes_;              ///< of all secrets
   std::vector<ByteSpan> secrets_;  ///< parts of bytes_
-  std::size_t limbs_;
-  std::vector<Limb> coordinates_;
-  SecretArray<eddsa::ExpandedKey> expanded_;
+  bool are_rows_ = true;
+  std::size_t row_limbs_;
+  SecretArray<Limb> rows_;
   std::vector<std::uint64_t> checksums_;
 
+  [[nodiscard]] std::span<std::uint8_t> row(std::size_t key);
+  [[nodiscard]] ByteSpan row(std::size_t key) const;
   [[nodiscard]] std::uint64_t checksum(std::size_t key) const;
 };
 

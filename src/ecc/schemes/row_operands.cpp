@@ -9,9 +9,17 @@ namespace manymod::ecc {
 bool RowOperands::are_rows(ByteRows& to, const ItemsIn& from) const {
   const std::optional<ByteRows> rows = from.rows();
   if (!rows || (rows->stride != 0 && !in_a_row_)) return false;
-  to = *rows;
-  if (rows->stride != 0) to.data += items_.front() * rows->stride;
+  to = from_first(*rows);
   return true;
+}
+
+ByteRows RowOperands::from_first(ByteRows rows) const {
+  if (rows.indices != nullptr) {
+    rows.indices += items_.front();
+  } else {
+    rows.data += items_.front() * rows.stride;
+  }
+  return rows;
 }
 
 std::uint8_t* RowOperands::room(ByteRows& to, std::size_t size) {

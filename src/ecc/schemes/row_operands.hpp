@@ -52,6 +52,8 @@ class RowOperands {
     }
     return any;
   }
+  /// The rows from that of the first item on.
+  [[nodiscard]] ByteRows from_first(ByteRows rows) const;
   /// Room for rows that are computed.
   [[nodiscard]] std::uint8_t* room(ByteRows& to, std::size_t size);
 

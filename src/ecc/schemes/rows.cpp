@@ -239,13 +239,19 @@ class RowScheme final : public Scheme {
     return taken;
   }
   void take_prepared_keys(RowCall& call, RowOperands& operands) const {
-    constexpr std::size_t kBytes = PreparedKeys::kRowBytes;
-    std::uint8_t* to = operands.room(call.secret, kBytes);
-    const bool shared = inputs_.secret->is_shared();
-    if (shared) call.secret.stride = 0;
-    for (const std::size_t item : operands.items().first(shared ? 1 : operands.count())) {
-      inputs_.prepared->write_row(std::span<std::uint8_t, kBytes>(to, kBytes), inputs_.key_of(item));
-      to += kBytes;
+    const std::size_t size = PreparedKeys::row_bytes(curve());
+    ByteRows rows = inputs_.prepared->rows();
+    if (inputs_.secret->is_shared()) {
+      call.secret = {rows.data + inputs_.key_of(0) * rows.stride, 0, size};
+    } else if (operands.in_a_row()) {
+      rows.indices = inputs_.prepared_key.data();
+      rows.size = size;
+      call.secret = operands.from_first(rows);
+    } else {
+      std::uint8_t* to = operands.room(call.secret, size);
+      for (const std::size_t item : operands.items()) {
+        to = std::copy_n(rows.data + inputs_.key_of(item) * rows.stride, size, to);
+      }
     }
   }
   [[nodiscard]] bool take_signatures(RowCall& call, RowOperands& operands) const {

@@ -9,10 +9,13 @@
 #include <numeric>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "ecc/ring.hpp"
+
+/// The library's own namespace, before the wrapper brings another one of that name.
+namespace internal = manymod::ecc;
+
 #include "ecc/test_bytes.hpp"
 #include "ecc/test_calls.hpp"
 #include "manymod/ecc.h"
@@ -173,8 +176,9 @@ TEST_F(CudaRings, KeysThatChangedInMemorySignNothing) {
   std::vector<std::uint32_t> keys(kItems);
   std::iota(keys.begin(), keys.end(), 0U);
   const wrapper::ecc::Ring ring(gpu, secrets);
-  using Keys = std::remove_cvref_t<decltype(ring.get()->ring.keys())>;
-  const_cast<Keys&>(ring.get()->ring.keys()).expanded(3).public_bytes[0] ^= 1;
+  const auto& prepared = ring.get()->ring.keys();
+  const ByteSpan public_key = prepared.parts(3, *internal::find_curve("Ed25519")).public_key;
+  const_cast<std::uint8_t&>(public_key[0]) ^= 1;
   EccOperands operands;
   operands.messages = messages;
   operands.ring = ring.get();
