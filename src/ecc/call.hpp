@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,7 @@
 namespace manymod::ecc {
 
 class Plan;
+class Ring;
 
 /// A call whose arguments have been checked: only single items can still be invalid. What the checks read is
 /// copied, because the caller may change the arrays during the call: use `curves` and `inputs`, not the
@@ -31,15 +33,17 @@ struct CheckedCall {
   Task task;
   Inputs inputs;
   std::vector<std::uint32_t> curves;  ///< of each item; empty: curve 0
-  std::vector<std::uint32_t> keys;    ///< of each item in the ring, if there is one; empty: key 0
   std::size_t rows = 0;               ///< of the output; 0 for verdicts
   std::size_t row_bytes = 0;          ///< the longest result
 
  private:
   std::optional<SecretBytes> shared_secret_;
+  std::unique_ptr<std::uint32_t[]> keys_;  ///< of each item in the ring, if there is one; null: key 0
 
   /// Takes keys and curves from the ring.
   void take_ring(const Plan& plan);
+  /// Copies the indices of keys. @return whether the ring has all of these keys
+  bool copy_keys(const Plan& plan, const Ring& ring);
   /// Makes `inputs` refer to a copy of the private key if all items share one. The public key is computed
   /// only once for the call. If the caller's memory changed during the call, a block of items could sign
   /// with the new private key and hash the old public key, and such a signature may reveal the new key.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Argument checks of a call on curves, performed before anything is computed or written.
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "ecc/call.hpp"
 #include "ecc/plan.hpp"
 #include "ecc/ring.hpp"
+#include "exec/executor.hpp"
 
 namespace manymod::ecc {
 namespace {
@@ -204,12 +206,9 @@ void check_ring(const mm_ecc_call& call, unsigned uses) {
   if (call.curve != nullptr) reject("curve must be NULL: those of the ring's keys are used");
 }
 
-/// The indices of the items' curves in a plan; empty: curve 0 for all. On input: indices of keys in the ring,
-/// empty: key 0.
+/// The indices of the items' curves in a plan. keys: indices of keys in the ring, empty: key 0.
 std::vector<std::uint32_t> curves_of(const Ring& ring, std::span<const std::uint32_t> keys,
                                      std::size_t count) {
-  const bool all_exist = std::ranges::all_of(keys, [&](std::uint32_t key) { return key < ring.size(); });
-  if (all_exist && ring.is_plain()) return {};
   std::vector<std::uint32_t> curves(count, ring.curve(0));
   for (std::size_t item = 0; item < keys.size(); ++item) {
     // An item without a key has no curve.
@@ -325,12 +324,34 @@ CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
 void CheckedCall::take_ring(const Plan& plan) {
   const Ring& ring = call.ring->ring;
   ring.require_curves_of(plan);
-  keys = copied_indices(call.key, call.count);
-  curves = curves_of(ring, keys, call.count);
-  for (std::uint32_t& key : keys) key = key < ring.size() ? key : 0;
+  const bool all_exist = copy_keys(plan, ring);
+  const std::span<std::uint32_t> keys(keys_.get(), keys_ == nullptr ? 0 : call.count);
+  if (!all_exist || !ring.is_plain()) curves = curves_of(ring, keys, call.count);
+  if (!all_exist) {
+    for (std::uint32_t& key : keys) key = key < ring.size() ? key : 0;
+  }
   inputs.secret.emplace(ring.keys().secrets(), ring.keys().are_rows(), keys);
   inputs.prepared = &ring.keys();
   inputs.prepared_key = keys;
+}
+
+// By several threads where there are many: their pages are new, which takes longer than the copy.
+bool CheckedCall::copy_keys(const Plan& plan, const Ring& ring) {
+  if (call.key == nullptr) return true;
+  constexpr double kIndexNs = 2;
+  require_possible(extent_of(call.count, sizeof *call.key, sizeof *call.key), "the array of indices");
+  keys_ = std::make_unique_for_overwrite<std::uint32_t[]>(call.count);
+  std::atomic<bool> all_exist = true;
+  execute_ranges(call.count, kIndexNs, plan.threads(), {},
+                 [&](std::size_t begin, std::size_t end, const StopToken&) {
+                   bool exist = true;
+                   for (std::size_t i = begin; i < end; ++i) {
+                     keys_[i] = call.key[i];
+                     exist = exist && keys_[i] < ring.size();
+                   }
+                   if (!exist) all_exist = false;
+                 });
+  return all_exist;
 }
 
 std::uint8_t CheckedCall::key_status(std::size_t item) const {
