@@ -104,7 +104,7 @@ void ItemsIn::take_array(const mm_bytes_view& view, const std::string& name) {
 std::optional<ByteRows> ItemsIn::rows() const {
   if (!table_.empty()) {
     if (!is_table_of_rows_) return std::nullopt;
-    return ByteRows{table_[0].data(), table_[0].size(), table_[0].size(), indices_.data()};
+    return ByteRows{table_[0].data(), table_[0].size(), table_[0].size(), indices_.data(), table_.size()};
   }
   if (places_.empty()) return ByteRows{data_, count_ == 1 ? 0 : stride_, size_};
   if (count_ == 1) return ByteRows{places_[0].data(), 0, places_[0].size()};

@@ -21,6 +21,7 @@ struct ByteRows {
   std::size_t stride = 0;
   std::size_t size = 0;
   const std::uint32_t* indices = nullptr;
+  std::size_t table_size = 0;  ///< with indices: how many strings these are below
 };
 
 /// A copy of a call's indices of keys or curves, one for each item; empty if null: index 0 for all.

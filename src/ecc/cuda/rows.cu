@@ -4,6 +4,7 @@
 #include "ecc/cuda/rows.cuda.hpp"
 
 MM_POINT_KERNEL(ecc_rows_read, 1, ReadJob, read_number(job, item))
+MM_POINT_KERNEL(ecc_rows_gather, 1, GatherJob, gather_strings(job, item))
 MM_POINT_KERNEL(ecc_rows_tag, 1, TagJob, read_tag(job, item))
 MM_POINT_KERNEL(ecc_rows_write, 1, WriteJob, write_strings(job, item))
 MM_POINT_KERNEL(ecc_rows_not_zero, 1, NotZeroJob, check_not_zero(job, item))

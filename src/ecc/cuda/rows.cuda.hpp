@@ -69,6 +69,20 @@ MM_DEVICE void read_number(const ReadJob& job, std::uint32_t item) {
   job.good[item] &= static_cast<std::uint8_t>(valid & 1);
 }
 
+/// Bytes 4 thread to 4 thread + 3 of all strings. On input: thread < job.count.
+MM_DEVICE void gather_strings(const GatherJob& job, std::uint32_t thread) {
+  const unsigned size = job.table.size;
+  std::uint32_t item = 4 * thread / size;
+  unsigned at = 4 * thread % size;
+  std::uint32_t word = 0;
+  MM_ROLLED
+  for (unsigned i = 0; i < 4 && item < job.items; ++i) {
+    word |= std::uint32_t{job.table.at(job.index[item])[at]} << (8 * i);
+    if (++at == size) at = 0, ++item;
+  }
+  std::memcpy(__builtin_assume_aligned(job.to + std::size_t{4} * thread, 4), &word, sizeof word);
+}
+
 /// On input: item < job.count. Public.
 MM_DEVICE void read_tag(const TagJob& job, std::uint32_t item) {
   if (*job.from.at(item) != 4) job.good[item] = 0;

@@ -87,6 +87,25 @@ Strings Chunk::upload(const ByteRows& rows) {
   return {static_cast<const std::uint8_t*>(device), rows.stride == 0 ? 0 : size, size};
 }
 
+Strings Chunk::upload_table(const ByteRows& rows) {
+  const std::size_t bytes = rows.table_size * rows.size;
+  void* const pinned = take_pinned(bytes);
+  copy_strings(pinned, rows.size, rows.data, rows.stride, rows.size, rows.table_size);
+  void* const device = take(bytes);
+  stream_->copy_to_device(device, pinned, bytes);
+  const auto size = static_cast<std::uint32_t>(rows.size);
+  return {static_cast<const std::uint8_t*>(device), size, size};
+}
+
+const std::uint32_t* Chunk::upload_indices(const ByteRows& rows) {
+  const std::size_t bytes = count_ * sizeof *rows.indices;
+  void* const pinned = take_pinned(bytes);
+  std::memcpy(pinned, rows.indices + first_, bytes);
+  void* const device = take(bytes);
+  stream_->copy_to_device(device, pinned, bytes);
+  return static_cast<const std::uint32_t*>(device);
+}
+
 void Chunk::add_result(const void* device, void* to, std::size_t stride, std::size_t size) {
   if (to == nullptr) return;
   auto* const first = static_cast<std::uint8_t*>(to) + first_ * stride;

@@ -54,6 +54,9 @@ class Chunk {
   Rows upload(const NumberRows& rows, std::size_t limbs);
   /// Enqueues the copy of byte strings, which then follow each other.
   Strings upload(const ByteRows& rows);
+  /// Enqueues the copy of the strings of a table that rows.indices refer to, and that of the indices.
+  Strings upload_table(const ByteRows& rows);
+  const std::uint32_t* upload_indices(const ByteRows& rows);
   /// Device memory of `bytes` bytes an item, uninitialised.
   template <class T>
   T* room(std::size_t bytes) {

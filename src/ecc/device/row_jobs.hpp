@@ -45,6 +45,16 @@ struct ReadJob {
   std::uint8_t* good = nullptr;          ///< if limit is not null: cleared where a number is replaced
 };
 
+/// Copies strings of a table: of item i table.at(index[i]). A thread copies four bytes, which may belong to
+/// two strings. Timing: as the indices are public, the strings may be secret.
+struct GatherJob {
+  std::uint32_t count = 0;  ///< threads
+  std::uint32_t items = 0;
+  Strings table;
+  const std::uint32_t* index = nullptr;
+  std::uint8_t* to = nullptr;  ///< room for 4 count bytes
+};
+
 /// Checks that the first byte of each string is 4, the tag of uncompressed points in SEC 1.
 struct TagJob {
   std::uint32_t count = 0;

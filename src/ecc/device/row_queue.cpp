@@ -16,6 +16,15 @@ constexpr std::size_t kRowsOfSigning = 36, kRowsOfRecovery = 20, kRowsOfOthers =
 /// 5).
 constexpr std::uint32_t kClampedLow = 7, kTopBit = std::uint32_t{1} << 31;
 
+/// The longest table that a device gathers strings from.
+constexpr std::size_t kMostGathered = 8192;
+
+/// Whether a table of strings and indices are copied to the device, because they are shorter than the items'
+/// strings.
+bool gathers_on_device(const ByteRows& rows, std::size_t count) {
+  return rows.indices != nullptr && rows.table_size <= std::min(kMostGathered, count / 2);
+}
+
 }  // namespace
 
 bool RowQueue::offers(const CurveKernels& kernels, const Curve& curve, const RowCall& call) {
@@ -33,12 +42,15 @@ bool RowQueue::offers(const CurveKernels& kernels, const Curve& curve, const Row
 ItemBytes RowQueue::bytes(const Curve& curve, const RowCall& call) {
   const std::size_t operands = call.secret.size + call.point.size + call.second.size + call.message.size +
                                call.signature.size + call.nonce.size + call.extra.size;
-  const std::size_t strings = operands + sizeof *call.message_sizes + call.result_size + kFlagsOfRows;
+  const std::size_t strings =
+      operands + sizeof *call.message_sizes + sizeof *call.secret.indices + call.result_size + kFlagsOfRows;
+  const bool may_gather = call.secret.indices != nullptr && call.secret.table_size <= kMostGathered;
+  const std::size_t table = may_gather ? call.secret.table_size * call.secret.size : 0;
   const bool signs = call.operation == RowOperation::sign, recovers = call.operation == RowOperation::recover;
   const std::size_t rows = signs ? kRowsOfSigning : recovers ? kRowsOfRecovery : kRowsOfOthers;
   const std::size_t digest = call.hashes ? crypto::kMaxDigest : 0;
-  return {strings + digest + rows * curve.limbs() * sizeof(Limb), strings, call.prefix.size,
-          call.prefix.size};
+  const std::size_t of_chunk = call.prefix.size + table;
+  return {strings + digest + rows * curve.limbs() * sizeof(Limb), strings, of_chunk, of_chunk};
 }
 
 Rows RowQueue::numbers(ReadJob job) const {
@@ -302,10 +314,21 @@ RowQueue::Operands RowQueue::upload(const RowCall& call, Chunk& chunk) {
   const auto strings = [&](const ByteRows& rows) {
     return rows.data == nullptr ? Strings{} : chunk.upload(rows);
   };
-  Operands r{strings(call.secret),   strings(call.point),     strings(call.second),
-             strings(call.message),  strings(call.signature), strings(call.nonce),
-             strings(call.extra),    strings(call.prefix),    {},
-             chunk.upload(call.done)};
+  Operands r;
+  if (gathers_on_device(call.secret, chunk.count())) {
+    r.secret = chunk.upload_table(call.secret);
+    r.secret_index = chunk.upload_indices(call.secret);
+  } else {
+    r.secret = strings(call.secret);
+  }
+  r.point = strings(call.point);
+  r.second = strings(call.second);
+  r.message = strings(call.message);
+  r.signature = strings(call.signature);
+  r.nonce = strings(call.nonce);
+  r.extra = strings(call.extra);
+  r.prefix = strings(call.prefix);
+  r.good = chunk.upload(call.done);
   if (call.message_sizes != nullptr) {
     constexpr std::size_t kSize = sizeof *call.message_sizes;
     const auto* const sizes = reinterpret_cast<const std::uint8_t*>(call.message_sizes);
@@ -321,8 +344,18 @@ Rows RowQueue::one_size(Chunk& chunk, std::uint32_t size) {
   return words_of(chunk.upload(ByteRows{reinterpret_cast<const std::uint8_t*>(&size), 0, sizeof size}));
 }
 
+Strings RowQueue::gathered(const Strings& table, const std::uint32_t* index) const {
+  std::uint8_t* const to = chunk_.result(nullptr, table.size, table.size);
+  const std::uint32_t words = (count() * table.size + 3) / 4;
+  launch("ecc_rows_gather", GatherJob{words, count(), table, index, to});
+  return {to, table.size, table.size};
+}
+
 void RowQueue::queue(const RowCall& call) {
   chunk_.also_result(good_, call.done);
+  if (operands_.secret_index != nullptr) {
+    operands_.secret = gathered(operands_.secret, operands_.secret_index);
+  }
   if (curve_.form == MM_ECC_MONTGOMERY) return ladder(call);
   if (call.operation == RowOperation::add) return add(call);
   if (curve_.form == MM_ECC_EDWARDS) return queue_eddsa(call);

@@ -31,6 +31,8 @@ class RowQueue {
   /// The operands of a chunk on the device. Those that the call does not have are null.
   struct Operands {
     Strings secret, point, second, message, signature, nonce, extra, prefix;
+    /// Not null: `secret` is a table that has the item's string at this index.
+    const std::uint32_t* secret_index = nullptr;
     Rows message_sizes;  ///< as HashJob has them
     std::uint8_t* good = nullptr;
   };
@@ -74,7 +76,7 @@ class RowQueue {
   Queue queue_;
   const Curve& curve_;
   Chunk& chunk_;
-  const Operands operands_;
+  Operands operands_;
   std::uint8_t* const good_;  ///< of each item, as jobs of rows have it
 
   [[nodiscard]] const DeviceCurve& on_device() const { return queue_.curve(); }
@@ -82,6 +84,8 @@ class RowQueue {
   template <class Job>
   void launch(const char* kernel, const Job& job) const;
 
+  /// The items' strings of a table.
+  [[nodiscard]] Strings gathered(const Strings& table, const std::uint32_t* index) const;
   /// Numbers in [1, n). Items with another number are not good.
   [[nodiscard]] Rows scalars(const Strings& from) const;
   /// The leftmost bits of digests, as many as n has: of those that are given, or those of messages.

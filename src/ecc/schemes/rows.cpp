@@ -245,6 +245,7 @@ class RowScheme final : public Scheme {
       call.secret = {rows.data + inputs_.key_of(0) * rows.stride, 0, size};
     } else if (operands.in_a_row()) {
       rows.indices = inputs_.prepared_key.data();
+      rows.table_size = inputs_.prepared->size();
       rows.size = size;
       call.secret = operands.from_first(rows);
     } else {

@@ -134,6 +134,7 @@ void install_ecc_kernels() {
   add_hashes<Sm2, Sm3>("ecc_sm2");
   add_chain_kernel("ecc_sm2_dsa_sign", &sign_sm2<Sm2>);
   add_kernel_of_items("ecc_sm2_hash", &hash_to_number<Sm2, Sm3>);
+  add_kernel_of_items("ecc_rows_gather", &gather_strings);
   add_kernel_of_items("ecc_rows_tag", &read_tag);
   add_kernel_of_items("ecc_rows_write", &write_strings);
   add_kernel_of_items("ecc_rows_not_zero", &check_not_zero);
