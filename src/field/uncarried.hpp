@@ -7,7 +7,9 @@
 //
 // mul, sqr and mul_small take Elements and Unmasked, add and sub take Elements and Uncarried, all of them
 // return any form, and cmov works on two of one form. Magnitudes are those of field/field.hpp. In a field
-// that has no such forms they are Elements.
+// that has no such forms they are Elements. So is the last one, which mul takes as its second factor:
+//
+//   FixedFactor<F>   a factor of many products
 #pragma once
 
 #include <type_traits>
@@ -28,12 +30,23 @@ struct Of<F> {
   using Uncarried = typename F::Uncarried;
   using Unmasked = typename F::Unmasked;
 };
+template <class F>
+struct Fixed {
+  using Factor = typename F::Element;
+};
+template <class F>
+  requires requires { typename F::FixedFactor; }
+struct Fixed<F> {
+  using Factor = typename F::FixedFactor;
+};
 }  // namespace forms
 
 template <class F>
 using Uncarried = typename forms::Of<F>::Uncarried;
 template <class F>
 using Unmasked = typename forms::Of<F>::Unmasked;
+template <class F>
+using FixedFactor = typename forms::Fixed<F>::Factor;
 
 /// r = a in another form: of an Uncarried an Element, or the reverse. m(r) = m(a).
 template <class F, class To, class From>
@@ -42,6 +55,16 @@ MM_DEVICE void convert(const F& f, To& r, const From& a) {
     r = a;
   } else {
     f.convert(r, a);
+  }
+}
+
+/// r = a as a FixedFactor. m(r) = m(a).
+template <class F>
+MM_DEVICE void fix(const F& f, FixedFactor<F>& r, const typename F::Element& a) {
+  if constexpr (std::is_same_v<FixedFactor<F>, typename F::Element>) {
+    r = a;
+  } else {
+    f.fix(r, a);
   }
 }
 

@@ -11,6 +11,8 @@ from reference.modmul.special_primes.folding import Folding
 from reference.modmul.special_primes.halved_mersenne import HalvedMersenne
 from reference.modmul.special_primes.machine import Ifma, Machine, Muludq
 from reference.modmul.special_primes.primes import PRIMES, DigitField, SpecialPrime
+from reference.modmul.special_primes.redundant_25519 import BOUND, LENGTH, P, Redundant25519
+from reference.modmul.special_primes.redundant_25519 import value as redundant_value
 from reference.modmul.special_primes.sparse_montgomery import SparseMontgomery
 from reference.modmul.special_primes.words import (
     FoldedWords,
@@ -279,3 +281,40 @@ def test_breaches_are_caught() -> None:
         g.mul([1 << 33] * 9, [1] * 9)
     with pytest.raises(AssertionError, match="negative"):
         f.machine.sub(1, 2)
+
+
+def test_redundant_digits_of_25519() -> None:
+    """Its own assertions check all ranges."""
+    draw = random.Random(51)
+    factors = [[BOUND - 1] * LENGTH, [0] * LENGTH]
+    factors += [
+        [draw.choice((0, BOUND - 1, draw.randrange(BOUND))) for _ in range(LENGTH)] for _ in range(30)
+    ]
+    f = Redundant25519()
+    columns = [[(1 << 59) - 1] * LENGTH, [0] * LENGTH, *(f.mul(a, factors[0]) for a in factors)]
+    for a in factors:
+        assert redundant_value(f.sqr(a)) == redundant_value(a) ** 2 % P
+        rows = f.fix(a)
+        for b in factors:
+            assert (
+                redundant_value(f.mul(a, b))
+                == redundant_value(f.mul_fixed(b, rows))
+                == redundant_value(a) * redundant_value(b) % P
+            )
+    for a in columns:
+        for b in columns:
+            assert redundant_value(f.add(a, b)) == (redundant_value(a) + redundant_value(b)) % P
+            assert redundant_value(f.sub(a, b)) == (redundant_value(a) - redundant_value(b)) % P
+
+
+def test_instructions_of_redundant_digits() -> None:
+    """As `manymod.cli.bench.ecc_limit` counts a step of X25519's ladder."""
+    a = [1] * LENGTH
+    rows = Redundant25519().fix(a)
+
+    def count(name: str, *operands: object) -> int:
+        f = Redundant25519()
+        getattr(f, name)(*operands)
+        return f.counts.total()
+
+    assert [count("mul", a, a), count("mul_fixed", a, rows), count("sqr", a)] == [55, 51, 35]

@@ -86,4 +86,35 @@ MM_DEVICE void step(const F& f, Pair<F>& r, const typename F::Mask& high, const 
   f.mul(r.high.z, d, u);
 }
 
+/// The same in an order for cores that compute ahead of dependent instructions but not far: next to each
+/// other are products that do not wait for each other. More numbers are alive at a time.
+template <class F, class Constant>
+__attribute__((always_inline)) inline void spread_step(const F& f, Pair<F>& r, const typename F::Mask& high,
+                                                       const field::FixedFactor<F>& u, const Constant& a24) {
+  field::Unmasked<F> a, b, c, d, e;
+  f.add(a, r.low.x, r.low.z);
+  f.sub(b, r.low.x, r.low.z);
+  f.add(c, r.high.x, r.high.z);
+  f.sub(d, r.high.x, r.high.z);
+  field::Unmasked<F> sum = a, difference = b;
+  f.cmov(sum, c, high);
+  f.cmov(difference, d, high);
+  typename F::Element aa, bb;
+  f.sqr(aa, sum);
+  f.sqr(bb, difference);
+  field::Uncarried<F> da, cb, multiple;
+  f.mul(da, d, a);
+  f.sub(e, aa, bb);
+  f.mul(cb, c, b);
+  field::mul_constant(f, multiple, e, a24);
+  f.mul(r.low.x, aa, bb);
+  f.add(c, da, cb);
+  f.sub(d, da, cb);
+  f.add(a, aa, multiple);
+  f.sqr(d, d);
+  f.sqr(r.high.x, c);
+  f.mul(r.low.z, e, a);
+  f.mul(r.high.z, d, u);
+}
+
 }  // namespace manymod::ecc::ladder

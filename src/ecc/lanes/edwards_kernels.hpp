@@ -19,14 +19,13 @@
 
 #include "arch/unaligned_vectors.hpp"
 #include "ecc/formulas/edwards.hpp"
-#include "ecc/formulas/ladder.hpp"
 #include "ecc/lanes/edwards_comparison.hpp"
 #include "ecc/lanes/edwards_curves.hpp"
+#include "ecc/lanes/edwards_ladder.hpp"
 #include "ecc/lanes/edwards_lane_calls.hpp"
 #include "ecc/lanes/edwards_roots.hpp"
 #include "ecc/lanes/edwards_sums.hpp"
 #include "field/batch_inverse.hpp"
-#include "field/interleaved.hpp"
 #include "field/special_lanes.hpp"
 
 namespace manymod::ecc::lanes {
@@ -36,6 +35,7 @@ namespace manymod::ecc::lanes {
 template <class Curves, class Arch, class Lookup>
 class EdwardsKernels {
   friend EdwardsComparison<EdwardsKernels>;
+  friend EdwardsLadder<EdwardsKernels>;
   friend EdwardsRoots<EdwardsKernels>;
   friend EdwardsSums<EdwardsKernels>;
   using Curve = Curves;
@@ -67,8 +67,6 @@ class EdwardsKernels {
   static constexpr std::size_t kBaseEntries = Lookup::kEntries;
   static constexpr unsigned kBaseWindows = (kOrderBits + 1 + kBaseWidth - 1) / kBaseWidth;
   static constexpr std::size_t kBaseWindowWords = 3 * kDigits * kBaseEntries;
-  /// Vectors whose ladders are interleaved, step by step.
-  static constexpr unsigned kLadders = 2;
   /// Vectors that use a window of the generator's table one after the other, so that it stays in the cache.
   static constexpr std::size_t kTurns = 8;
 
@@ -125,7 +123,7 @@ class EdwardsKernels {
             check,
             EdwardsRoots<EdwardsKernels>::lift,
             fill_base,
-            ladder_all,
+            EdwardsLadder<EdwardsKernels>::ladder,
             multiply_montgomery_base,
             EdwardsSums<EdwardsKernels>::bytes,
             EdwardsSums<EdwardsKernels>::sum};
@@ -173,12 +171,6 @@ class EdwardsKernels {
   }
   [[gnu::noinline]] static void cache(Cached& r, const Extended& p, const Element& d) {
     edwards::cache(kField, r, p, d);
-  }
-  template <class Together>
-  [[gnu::noinline]] static void step(const Together& f, ladder::Pair<Together>& pair,
-                                     const typename Together::Mask& high,
-                                     const typename Together::Element& u) {
-    ladder::step(f, pair, high, u, Curves::kA24);
   }
   [[gnu::noinline]] static void invert(const Batch& batch, std::size_t count) {
     field::batch_inverse(kField, batch.inverse, batch.exists, batch.z, count, batch.scratch);
@@ -442,39 +434,6 @@ class EdwardsKernels {
     for (std::size_t v = 0; v < b.vectors; ++v) {
       multiply_into(u, batch.sum[v].x, batch.inverse[v]);
       to_limbs(b.x, v, u);
-    }
-  }
-
-  static void ladder_all(const EdwardsBlock& b) {
-    const Batch batch(b.scratch, b.vectors);
-    std::size_t v = 0;
-    for (; v + kLadders <= b.vectors; v += kLadders) ladders<kLadders>(b, batch, v);
-    for (; v < b.vectors; ++v) ladders<1>(b, batch, v);
-    store_quotients(b, batch);
-  }
-  /// The ladders of kCount vectors from `first` on.
-  template <unsigned kCount>
-  static void ladders(const EdwardsBlock& b, const Batch& batch, std::size_t first) {
-    using Together = field::Interleaved<F, kCount>;
-    const Together f(kField);
-    typename Together::Element u;
-    for (unsigned i = 0; i < kCount; ++i) from_limbs(u.part[i], b.px, first + i);
-    ladder::Pair<Together> pair;
-    ladder::start(f, pair, u);
-    typename Together::Mask swapped{};
-    for (unsigned bit = b.bits; bit-- > 0;) {
-      typename Together::Mask swap;
-      for (unsigned i = 0; i < kCount; ++i) {
-        const Mask one = Vector{} - (bits_from(b.scalar, first + i, bit, 1) & 1);
-        swap.part[i] = swapped.part[i] ^ one;
-        swapped.part[i] = one;
-      }
-      step(f, pair, swap, u);
-    }
-    ladder::swap_where(f, pair, swapped);
-    for (unsigned i = 0; i < kCount; ++i) {
-      kField.convert(batch.sum[first + i].x, pair.low.x.part[i]);
-      kField.convert(batch.z[first + i], pair.low.z.part[i]);
     }
   }
 };

@@ -29,6 +29,16 @@ struct Digits52Avx512Ifma {
     sum = reinterpret_cast<Vector>(_mm512_madd52lo_epu64(
         reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(y)));
   }
+  /// sum += x y / 2^52 of the low 52 bits of x and y.
+  __attribute__((always_inline)) static void multiply_add_high(Vector& sum, Vector x, Vector y) {
+    sum = reinterpret_cast<Vector>(_mm512_madd52hi_epu64(
+        reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(y)));
+  }
+  /// The low 64 bits of x y.
+  __attribute__((always_inline)) static Vector product(Vector x, Vector y) {
+    return reinterpret_cast<Vector>(
+        _mm512_mullo_epi64(reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(y)));
+  }
   __attribute__((always_inline)) static Vector low_product(Vector x, Vector y) {
     Vector r{};
     multiply_add_low(r, x, y);

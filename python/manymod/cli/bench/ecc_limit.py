@@ -12,7 +12,8 @@ come on top. M, S: products and squares of the field; a difference of two produc
   the generator, in two halves, all over the same doublings; roots for two points, and no inversion.
 * Every result takes its share of one inversion: 20 M at most, with the complete addition at the end.
 * A sum: buckets for signed digits, of a width of least cost.
-* Public keys of X25519 and X448 are k G on Ed25519 and Ed448.
+* Public keys of X25519 and X448 are k G on Ed25519 and Ed448. X25519's ladder has digits of 51 bits, whose
+  products by 19 (vpmullq) take the multiplier as long as vpmadd52 and are counted, too.
 * Signing computes k G again as its check, and SM2 and EdDSA the public key, too; the check of EdDSA is a sum
   of two terms, one of them by 128 bits. Recovery and points on Edwards curves take a root of the field.
 
@@ -48,6 +49,9 @@ _HALF_BITS = 129
 _MOST_TERMS = {256: 1 << 14}
 #: Items whose signatures one sum checks.
 _CHECKED = 1024
+#: A step of X25519's ladder: four products and one by u, four squares, the product with 121665, and the
+#: carries of eleven factors (`reference/modmul/special_primes/redundant_25519.py`).
+_STEP_25519 = 4 * 55 + 51 + 4 * 35 + 11 + 11
 #: Products that stand for the share of a result in an inversion.
 _SHARE = 20
 
@@ -168,7 +172,8 @@ def _count(op: str, curve: Curve, batch: int) -> float:
     if curve.form == "montgomery":
         m, s, _ = _field(curve)
         small = 2 * -(-(curve.field_bits + 4) // 52)
-        return curve.field_bits * (5 * m + 4 * s + small) + _SHARE * m
+        step = _STEP_25519 if curve.name == "X25519" else 5 * m + 4 * s + small
+        return curve.field_bits * step + _SHARE * m
     edwards = curve.form == "edwards"
     costs = _edwards(curve) if edwards else _weierstrass(curve)
     share = _SHARE * costs.product

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step of Montgomery's ladder on small curves, for every u of the curve and of its twist, against
-// addition by the chord-and-tangent law, on the scalar field.
+// The step of Montgomery's ladder, in both orders, on small curves, for every u of the curve and of its
+// twist, against addition by the chord-and-tangent law, on the scalar field.
 #include "ecc/formulas/ladder.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,11 @@ struct SmallMontgomery {
   }
 };
 
-void check(const SmallMontgomery& curve, Limb a24_number) {
+using Step = void (*)(const F& f, ecc::ladder::Pair<F>& pair, const F::Mask& high, const Element& u,
+                      const Element& a24);
+constexpr Step kSteps[] = {ecc::ladder::step<F, Element>, ecc::ladder::spread_step<F, Element>};
+
+void check(const SmallMontgomery& curve, Limb a24_number, Step step) {
   const F f(*usable_kernel_sets()[0].kernels, std::span(&curve.p, 1));
   const auto element = [&](Limb x) {
     Element r;
@@ -80,7 +84,7 @@ void check(const SmallMontgomery& curve, Limb a24_number) {
       ecc::ladder::start(f, pair, u);
       for (int bit = 6; bit >= 0; --bit) {
         const Limb mask = Limb{0} - (k >> bit & 1);
-        ecc::ladder::step(f, pair, mask, u, element(a24_number));
+        step(f, pair, mask, u, element(a24_number));
         ecc::ladder::swap_where(f, pair, mask);
       }
       expect(pair.low, multiple);
@@ -96,8 +100,10 @@ TEST(Ladder, EveryPointOfSmallCurvesAndTheirTwists) {
     Limb a24 = a - 2;
     while (a24 % 4 != 0) a24 += p;
     a24 /= 4;
-    check({p, a, 1}, a24 % p);
-    check({p, a, b}, a24 % p);
+    for (const Step step : kSteps) {
+      check({p, a, 1}, a24 % p, step);
+      check({p, a, b}, a24 % p, step);
+    }
   }
 }
 
@@ -108,15 +114,17 @@ TEST(Ladder, ZeroStaysZero) {
   Element zero, a24;
   f.zero(zero);
   f.one(a24);
-  ecc::ladder::Pair<F> pair;
-  ecc::ladder::start(f, pair, zero);
-  for (int bit = 0; bit < 5; ++bit) {
-    ecc::ladder::step(f, pair, bit % 2 != 0 ? ~Limb{0} : 0, zero, a24);
-    Limb x = 1, z = 1, high = 1;
-    f.to_limbs(std::span(&x, 1), pair.low.x);
-    f.to_limbs(std::span(&z, 1), pair.low.z);
-    f.to_limbs(std::span(&high, 1), pair.high.z);
-    EXPECT_EQ(x * z, 0U);
+  for (const Step step : kSteps) {
+    ecc::ladder::Pair<F> pair;
+    ecc::ladder::start(f, pair, zero);
+    for (int bit = 0; bit < 5; ++bit) {
+      step(f, pair, bit % 2 != 0 ? ~Limb{0} : 0, zero, a24);
+      Limb x = 1, z = 1, high = 1;
+      f.to_limbs(std::span(&x, 1), pair.low.x);
+      f.to_limbs(std::span(&z, 1), pair.low.z);
+      f.to_limbs(std::span(&high, 1), pair.high.z);
+      EXPECT_EQ(x * z, 0U);
+    }
   }
 }
 
