@@ -127,7 +127,8 @@ class EdwardsSums {
     for (std::size_t lane = 0; lane < kLanes; ++lane) any |= magnitude[lane];
     return any == 0;
   }
-  [[gnu::noinline]] void add_to_buckets(const Prepared& point, Vector magnitude, Mask negative) const {
+  [[gnu::noinline, gnu::flatten]] void add_to_buckets(const Prepared& point, Vector magnitude,
+                                                      Mask negative) const {
     Extended bucket;
     load_bucket(bucket, magnitude);
     Prepared entry = point;
