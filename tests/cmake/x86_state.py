@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -26,6 +27,13 @@ def slot_at(place: Place, step: int = 0) -> str:
 def place_of(slot: str) -> Place:
     """Return the place that a slot names."""
     return slot[:5], int(slot[5:])
+
+
+@functools.cache
+def neighbours(slot: str) -> frozenset[str]:
+    """Return the slots, of any size, that may share a byte with this one."""
+    base, at = place_of(slot)
+    return frozenset(slot_at((base, at + step)) for step in range(1 - SLOT_BYTES, SLOT_BYTES))
 
 
 @dataclass
@@ -91,7 +99,8 @@ class State:
         if not data:
             self.clean |= slots
         else:
-            self.clean = {slot for slot in self.clean if not any(self.reaches(one, slot) for one in slots)}
+            near = self.clean.intersection(itertools.chain.from_iterable(map(neighbours, slots)))
+            self.clean -= {slot for slot in near if any(self.reaches(one, slot) for one in slots)}
         if kind is not None:
             self.kinds |= dict.fromkeys(slots, kind)
 
