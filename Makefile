@@ -156,7 +156,7 @@ test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test $(
 	cmake --build $(RELEASE) --target manymod_fake_cuda manymod_failing_allocations manymod_provider manymod-signd
 	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda MANYMOD_FAILING_ALLOCATIONS=$(FAILING_ALLOCATIONS) \
 	  MANYMOD_PROVIDER_FOLDER=$(CURDIR)/$(RELEASE) \
-	  $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadgroup --pyargs manymod tests/python apps
+	  $(VENV)/bin/python -m pytest -n $$(($(JOBS) + 1)) --dist loadgroup --pyargs manymod tests/python apps
 
 # Ray with memory measured and actors killed again and again, and Spark, which needs Java.
 test-clusters: $(STAMPS)/package $(STAMPS)/deps-clusters $(STAMPS)/system-clusters

@@ -21,7 +21,7 @@ constexpr auto kForever = std::chrono::hours(1);
 class Nothing final : public manymod::service::Operation {
  public:
   [[nodiscard]] std::size_t output_bytes() const override { return kResultBytes; }
-  [[nodiscard]] unsigned gpus() const override { return 0; }
+  [[nodiscard]] std::size_t batches_on_gpus() const override { return 0; }
   [[nodiscard]] mm_status run(BatchArrays& batch) const override {
     for (std::size_t i = 0; i < batch.count(); ++i) {
       batch.statuses[i] = MM_OK;

@@ -306,8 +306,10 @@ CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
   }
   if (task.op == MM_ECC_SUM) check_one_curve(*this);
   WrittenRanges written;
-  for (const auto* items : {&inputs.secret, &inputs.point, &inputs.second, &inputs.message, &inputs.signature,
-                            &inputs.nonce, &inputs.context, &inputs.peer_context}) {
+  // The keys of a ring are in memory of the library.
+  if (call.ring == nullptr) written.keep(inputs.secret);
+  for (const auto* items : {&inputs.point, &inputs.second, &inputs.message, &inputs.signature, &inputs.nonce,
+                            &inputs.context, &inputs.peer_context}) {
     written.keep(*items);
   }
   if ((uses & kVerdict) != 0) {
