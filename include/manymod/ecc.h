@@ -219,7 +219,7 @@ typedef struct mm_ecc_ring_keys {
   size_t count;          /**< of keys, at least 1 */
   const uint32_t* curve; /**< `count` indices of curves in the plan; NULL: curve 0 for every key */
   mm_bytes_view secret;  /**< private keys as in mm_ecc_call */
-  uint8_t* item_status;  /**< NULL, or `count` bytes that receive MM_OK or MM_ITEM_* */
+  uint8_t* item_status;  /**< NULL, or `count` bytes that receive MM_OK or MM_ITEM_* if a ring is made */
 } mm_ecc_ring_keys;
 
 /**
@@ -227,8 +227,8 @@ typedef struct mm_ecc_ring_keys {
  * curves, on secp256k1 and on SM2, each twice. Timing: constant-time.
  *
  * Statuses of keys: MM_ITEM_ECC_CURVE (the plan has no such curve), MM_ITEM_ECC_SECRET (not a private key),
- * MM_ITEM_ECC_FAULT (the two computations differ: the hardware is defective), MM_ITEM_NOT_COMPUTED. Calls
- * give it to items that name such a key.
+ * MM_ITEM_ECC_FAULT (the two computations differ: the hardware is defective). Calls give it to items that
+ * name such a key.
  *
  * @param plan computes. It may be destroyed before the ring, which calls on any plan of the same curves in
  * the same order may use

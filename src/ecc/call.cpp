@@ -187,7 +187,7 @@ class CallRun {
     }
   }
 
-  /// Part of the check of signatures before they leave; finish() clears those that fail it. Not inlined,
+  /// Part of the check of signatures: the results of those that fail it are cleared at once. Not inlined,
   /// because the secret-independence tests suppress findings in this function by its name: that a key has
   /// changed is public.
   [[gnu::noinline]] void reject_changed_keys(std::span<const std::size_t> items) {
@@ -200,6 +200,7 @@ class CallRun {
         intact = key;
       } else {
         status_[item] = static_cast<std::uint8_t>(MM_ITEM_ECC_FAULT);
+        clear_row(item);
       }
     }
   }

@@ -201,8 +201,12 @@ void take_options(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned u
 
 /// Keys come from a ring or one by one.
 void check_ring(const mm_ecc_call& call, unsigned uses) {
-  if (call.ring == nullptr) return must_be_zero(call.key == nullptr, "key");
+  if (call.ring == nullptr) {
+    if (call.key != nullptr) reject("key has indices of keys in `ring`, which is NULL");
+    return;
+  }
   must_be_zero((uses & kRing) != 0, "ring");
+  if (!is_absent(call.secret)) reject("secret must be 0: the keys are those of `ring`");
   if (call.curve != nullptr) reject("curve must be NULL: those of the ring's keys are used");
 }
 

@@ -2,7 +2,9 @@
 #include "ecc/ring.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
+#include <string>
 
 #include "abi/last_error.hpp"
 #include "core/all_zero.hpp"
@@ -38,17 +40,20 @@ bool is_private_key(const Curve& curve, ByteSpan secret) {
   return in_range(number[0], curve.n) != 0;
 }
 
-/// The public keys of some keys of a ring, one row each.
+struct KeyPlace {
+  std::uint32_t curve;
+  ByteSpan secret;
+};
+
+/// The public keys of private keys, one row each.
 class PublicKeyRows {
  public:
-  PublicKeyRows(const Plan& plan, std::span<const std::size_t> keys, std::span<const std::uint32_t> curve,
-                std::span<const ByteSpan> secrets)
-      : status_(keys.size()) {
+  PublicKeyRows(const Plan& plan, std::span<const KeyPlace> keys) : status_(keys.size()) {
     std::vector<std::uint32_t> curves;
     std::vector<mm_bytes> items;
-    for (const std::size_t key : keys) {
-      curves.push_back(curve[key]);
-      items.push_back({secrets[key].data(), secrets[key].size()});
+    for (const KeyPlace& key : keys) {
+      curves.push_back(key.curve);
+      items.push_back({key.secret.data(), key.secret.size()});
     }
     mm_ecc_call call{};
     call.op = MM_ECC_PUBLIC_KEY;
@@ -135,16 +140,26 @@ void Ring::prepare(const Plan& plan) {
   if (!keys.empty()) add_public_keys(plan, keys);
 }
 
-// Public keys are computed twice, the second time in other lanes of vectors: signatures that a private key
-// makes with a wrong public key may reveal it.
+// Public keys are computed twice, as signatures that a private key makes with a wrong public key may reveal
+// it. The second time a copy of some key comes before those of each curve, so that lanes of vectors compute
+// other keys than the first time: one that is always wrong would give the same wrong keys.
 void Ring::add_public_keys(const Plan& plan, std::span<const std::size_t> keys) {
-  std::vector<std::size_t> rotated(keys.begin(), keys.end());
-  std::ranges::rotate(rotated, rotated.begin() + 1);
-  const PublicKeyRows found(plan, keys, curve_, keys_.secrets());
-  const PublicKeyRows again(plan, rotated, curve_, keys_.secrets());
+  std::vector<KeyPlace> places, shifted;
+  std::deque<SecretBytes> copies;
+  std::vector<bool> has_copy(plan.size());
+  for (const std::size_t key : keys) {
+    const KeyPlace& place = places.emplace_back(curve_[key], keys_.secrets()[key]);
+    if (has_copy[place.curve]) continue;
+    has_copy[place.curve] = true;
+    const ByteSpan secret = place.secret;
+    copies.emplace_back(std::vector<std::uint8_t>(secret.begin(), secret.end()));
+    shifted.emplace_back(place.curve, copies.back().all());
+  }
+  shifted.insert(shifted.end(), places.begin(), places.end());
+  const PublicKeyRows found(plan, places), again(plan, shifted);
   Expander expander;
   for (std::size_t row = 0; row < keys.size(); ++row) {
-    const std::size_t key = keys[row], other = (row + keys.size() - 1) % keys.size();
+    const std::size_t key = keys[row], other = copies.size() + row;
     const Curve& curve = *curves_[curve_[key]];
     const ByteSpan bytes = found[row];
     status_[key] = found.status(row);
@@ -176,11 +191,13 @@ void Ring::require_curves_of(const Plan& plan) const {
 
 mm_status Ring::report(std::uint8_t* item_status) const {
   if (item_status != nullptr) std::ranges::copy(status_, item_status);
-  FailedItems failed;
-  for (std::size_t key = size(); key-- > 0;) {
-    if (status_[key] != MM_OK) failed = {failed.count + 1, key, static_cast<mm_status>(status_[key])};
-  }
-  return fail_items(true, size(), failed);
+  const auto failed = [](std::uint8_t status) { return status != MM_OK; };
+  const auto first = std::ranges::find_if(status_, failed);
+  if (first == status_.end()) return MM_OK;
+  return fail(MM_ERR_ITEMS, std::to_string(std::ranges::count_if(status_, failed)) + " of " +
+                                std::to_string(size()) + " keys cannot be used; the first is key " +
+                                std::to_string(first - status_.begin()) + ": " +
+                                mm_status_message(static_cast<mm_status>(*first)));
 }
 
 }  // namespace manymod::ecc

@@ -47,6 +47,7 @@ using RingPointer = std::unique_ptr<mm_ecc_ring, DestroyRing>;
 /// The pattern's private keys. Keys without bytes are public. @throws StatusError MM_ERR_KEY that names the
 /// first other one that is no private key
 RingPointer ring_of(mm_ecc_plan* plan, const mm_ecc_call& pattern) {
+  const ItemsIn secrets(pattern.secret, pattern.count, "the pattern's keys");
   std::vector<std::uint8_t> statuses(pattern.count);
   mm_ecc_ring_keys keys{};
   keys.struct_size = sizeof keys;
@@ -61,7 +62,6 @@ RingPointer ring_of(mm_ecc_plan* plan, const mm_ecc_call& pattern) {
     require_ok(status);
     return ring;
   }
-  const ItemsIn secrets(pattern.secret, pattern.count, "the pattern's keys");
   for (std::size_t i = 0; i < pattern.count; ++i) {
     if (statuses[i] == MM_OK || secrets[i].empty()) continue;
     const char* const why = mm_status_message(static_cast<mm_status>(statuses[i]));

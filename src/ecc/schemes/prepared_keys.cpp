@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "arch/scalar/word.hpp"
+#include "crypto/random.hpp"
 #include "ecc/schemes/edwards_encoding.hpp"
 
 namespace manymod::ecc {
@@ -13,22 +15,34 @@ namespace {
 // Scalars in rows are limbs, which a GPU reads as little-endian bytes.
 static_assert(std::endian::native == std::endian::little);
 
-/// Odd, so that each step is a bijection of the sum before it, and of the word that it takes.
-constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;
+/// A sum of products modulo 2^128: see PreparedKeys::is_intact().
+class Checksum {
+ public:
+  /// factors: of 128 bits each, the first one for no word.
+  explicit Checksum(const std::uint64_t* factors) : low_(factors[0]), high_(factors[1]), next_(factors + 2) {}
 
-std::uint64_t with_word(std::uint64_t sum, std::uint64_t word) {
-  return std::rotl((sum ^ word) * kFactor, 29);
-}
-
-std::uint64_t with_bytes(std::uint64_t sum, ByteSpan bytes) {
-  for (; bytes.size() >= sizeof(std::uint64_t); bytes = bytes.subspan(sizeof(std::uint64_t))) {
-    std::uint64_t word;
-    std::memcpy(&word, bytes.data(), sizeof word);
-    sum = with_word(sum, word);
+  void add(std::uint64_t word) {
+    Limb carry = 0;
+    low_ = word::multiply_add(low_, next_[0], word, carry);
+    high_ += carry + next_[1] * word;
+    next_ += 2;
   }
-  for (const std::uint8_t byte : bytes) sum = with_word(sum, byte);
-  return sum;
-}
+  /// Words of 8 bytes, the last one with zeros.
+  void add(ByteSpan bytes) {
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), sizeof(std::uint64_t)))) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof word));
+      add(word);
+    }
+  }
+  [[nodiscard]] std::uint64_t value() const { return high_; }
+
+ private:
+  Limb low_, high_;
+  const std::uint64_t* next_;
+};
+
+std::size_t words_of(ByteSpan bytes) { return (bytes.size() + sizeof(Limb) - 1) / sizeof(Limb); }
 
 std::size_t total_bytes(const ItemsIn& items, std::size_t count) {
   std::size_t bytes = 0;
@@ -100,10 +114,17 @@ ByteSpan PreparedKeys::row(std::size_t key) const {
 }
 
 std::uint64_t PreparedKeys::checksum(std::size_t key) const {
-  return with_bytes(with_bytes(kFactor, secrets_[key]), row(key));
+  Checksum sum(factors_.data());
+  sum.add(secrets_[key]);
+  sum.add(row(key));
+  return sum.value();
 }
 
 void PreparedKeys::seal() {
+  std::size_t most = 0;
+  for (const ByteSpan secret : secrets_) most = std::max(most, words_of(secret));
+  factors_.resize(2 * (1 + most + row_limbs_));
+  crypto::random_bytes(std::span(factors_));
   for (std::size_t key = 0; key < size(); ++key) checksums_[key] = checksum(key);
 }
 

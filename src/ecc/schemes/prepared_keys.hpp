@@ -29,7 +29,7 @@ class PreparedKeys {
   [[nodiscard]] static std::size_t row_bytes(const Curve& curve);
   void put(std::size_t key, const eddsa::KeyParts& parts);
   void put_point(std::size_t key, ByteSpan x, ByteSpan y);
-  /// Note checksums of all keys.
+  /// Note checksums of all keys. @throws StatusError MM_ERR_CRYPTO
   void seal();
 
   [[nodiscard]] std::size_t size() const { return secrets_.size(); }
@@ -44,8 +44,11 @@ class PreparedKeys {
   [[nodiscard]] ByteSpan x(std::size_t key, const Curve& curve) const;
   [[nodiscard]] ByteSpan y(std::size_t key, const Curve& curve) const;
 
-  /// Whether no byte of a key has changed since seal(). An error within 8 bytes is always found, others but
-  /// for one in 2^64. A signature by a key that has changed may reveal it. Constant-time.
+  /// Whether a key is what it was at seal(); a signature by one that has changed may reveal it. Each error is
+  /// missed with a probability of at most 2^-64: the key's words w_i of 64 bits have the checksum k_0 + sum
+  /// k_(i+1) w_i modulo 2^128, of which the upper half is kept, for random k_i of 128 bits, which are the
+  /// ring's own (Lemire, Kaser, "Strongly universal string hashing is fast", 2014, theorem 3.1).
+  /// Constant-time.
   [[nodiscard]] bool is_intact(std::size_t key) const;
 
  private:
@@ -54,7 +57,8 @@ class PreparedKeys {
   bool are_rows_ = true;
   std::size_t row_limbs_;
   SecretArray<Limb> rows_;
-  std::vector<std::uint64_t> checksums_;
+  std::vector<std::uint64_t> factors_;    ///< the k_i, two words each
+  std::vector<std::uint64_t> checksums_;  ///< of each key
 
   [[nodiscard]] std::span<std::uint8_t> row(std::size_t key);
   [[nodiscard]] ByteSpan row(std::size_t key) const;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "ecc/device/jobs.hpp"
 #include "ecc/ring.hpp"
 
 /// The library's own namespace, before the wrapper brings another one of that name.
@@ -188,6 +189,26 @@ TEST_F(CudaRings, KeysThatChangedInMemorySignNothing) {
   for (std::size_t i = 0; i < kItems; ++i) {
     EXPECT_EQ(statuses[i], i == 3 ? MM_ITEM_ECC_FAULT : MM_OK);
     EXPECT_EQ(signatures[i].empty(), i == 3);
+  }
+}
+
+/// A thread that is always wrong would make the same wrong key twice, if it computed it twice.
+TEST_F(CudaRings, KeysThatOneThreadComputesWrongSignNothing) {
+  using manymod::testing::EccCurve, manymod::testing::EccPlan;
+  constexpr const char* kBase = "ecc_ed25519_base";
+  fake_cuda::add_kernel(
+      kBase, [base = fake_cuda::kernel(kBase)](const fake_cuda::Launch& launch, void** parameters) {
+        base(launch, parameters);
+        static_cast<const internal::device::PointJob*>(parameters[0])->result[0] ^= 1;
+      });
+  EccPlan gpu(EccCurve("Ed25519"), {"cuda", "", 1});
+  for (const std::size_t count : {1, 3}) {
+    std::vector<Bytes> secrets;
+    for (std::size_t i = 0; i < count; ++i) secrets.push_back(manymod::testing::small_secret(32, i + 1));
+    std::vector<mm_status> statuses;
+    const wrapper::ecc::Ring ring(gpu, secrets, {}, &statuses);
+    EXPECT_EQ(statuses[0], MM_ITEM_ECC_FAULT);
+    EXPECT_EQ(std::ranges::count(statuses, MM_OK), static_cast<std::ptrdiff_t>(count - 1));
   }
 }
 
