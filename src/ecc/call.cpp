@@ -192,15 +192,17 @@ class CallRun {
   /// changed is public.
   [[gnu::noinline]] void reject_changed_keys(std::span<const std::size_t> items) {
     const Inputs& inputs = checked_.inputs;
-    std::size_t intact = inputs.prepared->size();  // the last key that was found to be so
+    const PreparedKeys& keys = *inputs.prepared;
+    // Where there are more items than keys, each key is looked at once.
+    std::vector<bool> found_intact(keys.size() < items.size() ? keys.size() : 0);
     for (const std::size_t item : items) {
       const std::size_t key = inputs.key_of(item);
-      if (status_[item] != MM_OK || key == intact) continue;
-      if (inputs.prepared->is_intact(key)) {
-        intact = key;
-      } else {
+      if (status_[item] != MM_OK || (!found_intact.empty() && found_intact[key])) continue;
+      if (!keys.is_intact(key)) {
         status_[item] = static_cast<std::uint8_t>(MM_ITEM_ECC_FAULT);
         clear_row(item);
+      } else if (!found_intact.empty()) {
+        found_intact[key] = true;
       }
     }
   }
