@@ -29,6 +29,7 @@ RATIOS = {
     "threads_vs_one": ("manymod_threads", "manymod"),
     "one_vs_libsecp256k1": ("manymod", "libsecp256k1"),
     "one_vs_crypto_mb": ("manymod", "crypto_mb"),
+    "ring_vs_crypto_mb": ("manymod_ring", "crypto_mb"),
     "bare_vs_crypto_mb": ("manymod_bare", "crypto_mb"),
 }
 #: Calls of which a latency is the median; the first one warms up and is left out.

@@ -79,6 +79,8 @@ def _rate_headings(results: Sequence[Mapping[str, Any]], threads: int) -> dict[s
         "one_vs_libsecp256k1": "ratio",
         "crypto_mb": "crypto_mb, 1 thread",
         "one_vs_crypto_mb": "ratio",
+        "manymod_ring": "manymod, KeyRing",
+        "ring_vs_crypto_mb": "ratio",
         "manymod_bare": "manymod, as crypto_mb",
         "bare_vs_crypto_mb": "ratio",
     }
