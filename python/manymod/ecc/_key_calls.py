@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import functools
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._byte_items import Items, Kind, common_count
+from manymod._forked import ProcessOwn
 from manymod._key_indices import key_numbers, length
 from manymod._run import Progress
 from manymod.ecc._calls import CurveCalls
@@ -27,6 +30,8 @@ from manymod.ecc._options import (
 from manymod.ecc.curves import Curve
 
 __all__ = ["KeyCalls", "KeyNumbers"]
+
+T = TypeVar("T")
 
 
 class KeyNumbers:
@@ -46,6 +51,23 @@ class KeyNumbers:
             self.secret[:] = bytes(len(self.secret))
 
 
+class _Once(Generic[T]):
+    """An object that the first call makes, while other threads wait. Forked children may use it too."""
+
+    def __init__(self) -> None:
+        self._value: T | None = None
+        # A signal's handler may interrupt the thread that makes the object, and ask for it.
+        self._lock = ProcessOwn(threading.RLock())
+
+    def get(self, make: Callable[[], T]) -> T:
+        """Return the object: the result of the first `make()`."""
+        if self._value is None:
+            with self._lock.get(threading.RLock):
+                if self._value is None:
+                    self._value = make()
+        return self._value
+
+
 class KeyCalls:
     """The calls with some keys. `KeyRing` documents each call."""
 
@@ -58,7 +80,9 @@ class KeyCalls:
         # An item without a key has a curve that there is not.
         self._curves = np.array([*(numbers[key.curve] for key in keys), len(curves)], np.uint32)
         self.on_curves = CurveCalls([curve.native for curve in curves], device, variant, threads)
-        self._ring: _core.EccRing | None = None
+        self._ring: _Once[_core.EccRing] = _Once()
+        self._public_keys: _Once[_Table] = _Once()
+        self._x_coordinates: _Once[_Table] = _Once()
 
     def variant(self, key: int) -> str:
         """Name of the variant that computes items of a key."""
@@ -98,10 +122,11 @@ class KeyCalls:
 
     def _private_keys(self) -> _core.EccRing:
         """The extension's ring, which the first call with private keys makes."""
-        if self._ring is None:
-            secrets = tuple(key.secret or b"" for key in self._keys)
-            self._ring = _core.EccRing(self.on_curves.handle, secrets, self._curves[:-1])
-        return self._ring
+        return self._ring.get(self._make_ring)
+
+    def _make_ring(self) -> _core.EccRing:
+        secrets = tuple(key.secret or b"" for key in self._keys)
+        return _core.EccRing(self.on_curves.handle, secrets, self._curves[:-1])
 
     def check_one_size(self) -> None:
         """Raise ValueError if signatures differ in size."""
@@ -154,8 +179,7 @@ class KeyCalls:
             "messages": byte_items("messages", messages),
         }
         indices, labels = self._indices(key_indices, given)
-        of_keys = [_x_alone(key) if settings.scheme == "bip340" else key.public for key in self._keys]
-        operands = given | {"public_keys": _chosen(of_keys, indices)}
+        operands = given | {"public_keys": self._chosen(indices, x_alone=settings.scheme == "bip340")}
         call = self.on_curves.verify_all if together else self.on_curves.verify
         return call(
             settings,
@@ -165,6 +189,18 @@ class KeyCalls:
             errors=errors,
             progress=progress,
         )
+
+    def _chosen(self, indices: NDArray[np.uint32] | None, *, x_alone: bool) -> Items:
+        """The public keys of the items; no bytes for an index that no key has."""
+        encode = _x_alone if x_alone else _public
+        if indices is None or indices.ndim == 0:
+            index = 0 if indices is None else int(indices)
+            return Items(Kind.SCALAR, None, (encode(self._keys[index]) if index < len(self._keys) else b"",))
+        kept = self._x_coordinates if x_alone else self._public_keys
+        table = kept.get(functools.partial(_table, self._keys, encode))
+        if isinstance(table, list):
+            return Items(Kind.LIST, len(indices), tuple(table[index] for index in indices.tolist()))
+        return Items(Kind.LIST, len(indices), table[indices])
 
     def _indices(self, key_indices: Any, given: Mapping[str, Items]) -> tuple[NDArray[np.uint32] | None, Any]:
         """As `key_numbers`, of as many items as are given: the lengths of what a caller gave are told."""
@@ -183,19 +219,20 @@ def _check_sizes(sizes: Iterable[int]) -> None:
         raise ValueError("curves of different sizes: give the batch as a list, the results vary in length")
 
 
-def _chosen(of_keys: Sequence[bytes], indices: NDArray[np.uint32] | None) -> Items:
-    """The byte strings of the items' keys; none for an index that no key has."""
-    if indices is None or indices.ndim == 0:
-        index = 0 if indices is None else int(indices)
-        return Items(Kind.SCALAR, None, (of_keys[index] if index < len(of_keys) else b"",))
-    if len({len(item) for item in of_keys}) > 1:
-        padded = [*of_keys, b""]
-        return Items(Kind.LIST, len(indices), tuple(padded[index] for index in indices.tolist()))
-    width = len(of_keys[0])
-    table = np.zeros((len(of_keys) + 1, width), np.uint8)  # and a row for items without a key
-    for row, item in zip(table, of_keys, strict=False):
-        row[:] = np.frombuffer(item, np.uint8)
-    return Items(Kind.LIST, len(indices), table[indices])
+#: Encodings of all keys and of no key: rows where keys have one length.
+_Table = NDArray[np.uint8] | list[bytes]
+
+
+def _table(keys: Sequence[KeyNumbers], encode: Callable[[KeyNumbers], bytes]) -> _Table:
+    encoded = [encode(key) for key in keys]
+    if len({len(item) for item in encoded}) > 1:
+        return [*encoded, b""]
+    encoded.append(bytes(len(encoded[0])))
+    return np.frombuffer(b"".join(encoded), np.uint8).reshape(len(encoded), -1)
+
+
+def _public(key: KeyNumbers) -> bytes:
+    return key.public
 
 
 def _x_alone(key: KeyNumbers) -> bytes:
