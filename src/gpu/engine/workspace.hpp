@@ -78,9 +78,17 @@ class Workspace {
   Workspace(Device& device, std::shared_ptr<const Stream> stream)
       : device_(device), stream_(std::move(stream)), done_(device.make_event()) {}
 
+  /// Where memory is short, what is idle on the device is freed first. The work before this step may have
+  /// left idle memory: if the failure ended the whole call, its repetition would leave the same and fail here
+  /// again.
   template <MemoryKind kKind>
   std::byte* grown(Buffer<kKind>& buffer, std::size_t bytes) {
-    buffer.require(device_, bytes);
+    try {
+      buffer.require(device_, bytes);
+    } catch (const DeviceError& error) {
+      if (error.fault() != Fault::out_of_memory || !device_.idle_memories().free_all()) throw;
+      buffer.require(device_, bytes);
+    }
     return buffer.template as<std::byte>();
   }
 };
@@ -89,8 +97,8 @@ class Workspace {
 /// are gathered and copied while another is computed.
 class Workspaces {
  public:
-  /// More than one call uses: batches of requests share a GPU, six at a time unless a service is told
-  /// otherwise.
+  /// More than one call uses: batches of requests share a GPU, unless a service is told otherwise four at a
+  /// time of RSA, with two halves each, and six on curves.
   static constexpr std::size_t kInFlight = 8;
   /// After memory was short, one place more is tried each time that so many uses have not been short of it.
   /// More than are ever in flight: workspaces that all fail at the same time then take turns, and do not fail

@@ -71,6 +71,30 @@ class RsaOnGpu : public FakeGpuTest {
   }
 };
 
+/// Whichever step is short of memory: with what idle workspaces hold there is enough, or the call fails.
+TEST_F(RsaOnGpu, CallsEndHoweverLittleMemoryThereIs) {
+  const std::size_t bits[] = {1024};
+  const std::vector<Bytes> messages = messages_of(4);
+  constexpr std::size_t kStep = 1024, kMost = std::size_t{72} << 10, kLeast = std::size_t{36} << 10;
+  bool has_failed = false, has_signed = false;
+  for (std::size_t memory = kMost; memory >= kLeast; memory -= kStep) {
+    SCOPED_TRACE(memory);
+    const RingPointer ring = make_ring(bits, options("cuda:0"));
+    ASSERT_NE(ring, nullptr);
+    fake_cuda::settings().memory_bytes = memory;
+    const Results results = run(ring.get(), MM_RSA_SIGN, kSigning, messages);
+    fake_cuda::settings().memory_bytes = SIZE_MAX;
+    if (results.status == MM_OK) {
+      expect_signatures(results, bits, messages, {}, kSigning);
+      has_signed = true;
+    } else {
+      EXPECT_EQ(results.status, MM_ERR_MEMORY) << mm_last_error();
+      has_failed = true;
+    }
+  }
+  EXPECT_TRUE(has_signed && has_failed);
+}
+
 // One item, a few, and enough that prepared primes are shared.
 TEST_F(RsaOnGpu, SignaturesOfOneKey) {
   hold_two_batches();
