@@ -41,6 +41,7 @@ int main() {
   print_curve("ecc_*_hash", offsetof(curves::HashJob, curve),
               {offsetof(curves::HashJob, message_sizes.words)});
   std::printf("\"ecc_*_digest\": {\"public\": [%zu]},\n", offsetof(curves::DigestJob, last_sizes.words));
+  std::printf("\"ecc_rows_gather\": {\"public\": [%zu]},\n", offsetof(curves::GatherJob, index));
   print_curve("ecc_*_expand", offsetof(curves::ExpandJob, curve), {});
   std::printf("\"mm_copy_rows\": {\"public\": [%zu, %zu, %zu]}}\n", offsetof(RowsJob, from.items),
               offsetof(RowsJob, to.items), offsetof(RowsJob, left_out));
