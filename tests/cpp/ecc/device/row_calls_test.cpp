@@ -202,7 +202,7 @@ TEST_F(CudaRings, KeysThatOneThreadComputesWrongSignNothing) {
         static_cast<const internal::device::PointJob*>(parameters[0])->result[0] ^= 1;
       });
   EccPlan gpu(EccCurve("Ed25519"), {"cuda", "", 1});
-  for (const std::size_t count : {1, 3}) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{3}}) {
     std::vector<Bytes> secrets;
     for (std::size_t i = 0; i < count; ++i) secrets.push_back(manymod::testing::small_secret(32, i + 1));
     std::vector<mm_status> statuses;
