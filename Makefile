@@ -150,7 +150,8 @@ test-asan: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	cmake --build --preset asan
 	ctest --preset asan
 
-# Some of these tests run on the C++ tests' substitute for the CUDA driver, which needs no GPU.
+# Some of these tests run on the C++ tests' substitute for the CUDA driver, which needs no GPU. One process more than
+# processors, as tests wait for servers and children a quarter of the time.
 test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test $(STAMPS)/rusticl
 	$(configure_tests)
 	cmake --build $(RELEASE) --target manymod_fake_cuda manymod_failing_allocations manymod_provider manymod-signd
