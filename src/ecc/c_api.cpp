@@ -173,7 +173,7 @@ mm_status mm_ecc_ring_create(mm_ecc_plan* plan, const mm_ecc_ring_keys* keys, mm
     const manymod::crypto::QuietErrors quiet;
     mm_ecc_ring*& created = required(ring, "ring");
     const mm_ecc_ring_keys given = required_struct(keys, "keys");
-    std::unique_ptr<mm_ecc_ring> made(new mm_ecc_ring{{required(plan, "plan").plan, given}});
+    auto made = std::make_unique<mm_ecc_ring>(required(plan, "plan").plan, given);
     const mm_status status = made->ring.report(given.item_status);
     created = made.release();
     return status;

@@ -54,5 +54,7 @@ class Ring {
 
 /// The ring of the C ABI.
 struct mm_ecc_ring {
+  mm_ecc_ring(const manymod::ecc::Plan& plan, const mm_ecc_ring_keys& keys) : ring(plan, keys) {}
+
   manymod::ecc::Ring ring;
 };

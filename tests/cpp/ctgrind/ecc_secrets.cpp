@@ -93,7 +93,7 @@ Bytes run_ring(const ecc::Plan& plan, Call x) {
   mm_ecc_ring_keys keys{};
   keys.count = kCount;
   keys.secret = view_of(secrets);
-  const mm_ecc_ring ring{{plan, keys}};
+  const mm_ecc_ring ring(plan, keys);
   require(ring.ring.report(nullptr) == MM_OK, "the ring is made");
   const std::uint32_t key[kCount] = {0, 1, 2};
   x.call.ring = &ring;
