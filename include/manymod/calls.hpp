@@ -92,6 +92,17 @@ struct ProgressGuard {
   }
 };
 
+/// Hand out the item statuses of a function that returned `status`.
+/// @throws Error unless `status` is MM_OK, or MM_ERR_ITEMS with `statuses`
+inline void hand_out(mm_status status, const std::vector<std::uint8_t>& item_status,
+                     std::vector<mm_status>* statuses) {
+  if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
+  if (statuses == nullptr) return;
+  statuses->resize(item_status.size());
+  std::transform(item_status.begin(), item_status.end(), statuses->begin(),
+                 [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+}
+
 /// What every call of the C ABI has besides operands and results: item statuses, and a progress callback
 /// whose exception is kept. It cannot be moved, as the call points into it.
 class CallOutcome {
@@ -116,11 +127,7 @@ class CallOutcome {
   /// `statuses`
   void finish(mm_status status, std::vector<mm_status>* statuses) const {
     if (guard_.error) std::rethrow_exception(guard_.error);
-    if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
-    if (statuses == nullptr) return;
-    statuses->resize(item_status_.size());
-    std::transform(item_status_.begin(), item_status_.end(), statuses->begin(),
-                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+    hand_out(status, item_status_, statuses);
   }
 
  private:

@@ -438,11 +438,7 @@ class Ring {
     mm_ecc_ring* ring = nullptr;
     const mm_status made = mm_ecc_ring_create(plan.get(), &keys, &ring);
     ring_.reset(ring);
-    if (made != MM_ERR_ITEMS || statuses == nullptr) check(made);
-    if (statuses == nullptr) return;
-    statuses->resize(status.size());
-    std::transform(status.begin(), status.end(), statuses->begin(),
-                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+    wrapper::detail::hand_out(made, status, statuses);
   }
 
   /// The ring of the C ABI; it remains owned by this object.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "abi/copied_items.hpp"
 #include "abi/enum_value.hpp"
 #include "abi/items.hpp"
 #include "core/status_error.hpp"
@@ -15,29 +16,6 @@ namespace manymod::service {
 namespace {
 
 [[noreturn]] void reject(const char* reason) { throw StatusError(MM_ERR_ARGUMENT, reason); }
-
-/// Copies of public keys, one after the other.
-class CopiedItems {
- public:
-  CopiedItems(const mm_bytes_view& view, std::size_t count) {
-    const ItemsIn items(view, count, "the pattern's keys");
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < count; ++i) bytes += items[i].size();
-    bytes_.resize(bytes);
-    std::uint8_t* to = bytes_.data();
-    for (std::size_t i = 0; i < count; ++i) {
-      items_.push_back({to, items[i].size()});
-      to = std::ranges::copy(items[i], to).out;
-    }
-  }
-
-  [[nodiscard]] std::size_t size() const { return items_.size(); }
-  [[nodiscard]] const mm_bytes& operator[](std::size_t i) const { return items_[i]; }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-  std::vector<mm_bytes> items_;
-};
 
 struct DestroyRing {
   void operator()(mm_ecc_ring* ring) const { mm_ecc_ring_destroy(ring); }
@@ -116,7 +94,8 @@ class EccOperation final : public Operation {
       for (const std::uint32_t key : batch.keys) {
         const bool exists = key < keys_->size();
         curves.push_back(exists ? curves_[key] : UINT32_MAX);  // which leads to MM_ITEM_ECC_CURVE
-        keys.push_back((*keys_)[exists ? key : 0]);
+        const ByteSpan bytes = (*keys_)[exists ? key : 0];
+        keys.push_back({bytes.data(), bytes.size()});
       }
       call.curve = curves.data();
       call.point = BatchArrays::view_of(keys);
@@ -143,7 +122,7 @@ class EccOperation final : public Operation {
 
   void keep_keys() {
     if (op_ == MM_ECC_VERIFY) {
-      keys_.emplace(pattern_.point, pattern_.count);
+      keys_.emplace(ItemsIn(pattern_.point, pattern_.count, "the pattern's keys"), pattern_.count);
       curves_.assign(pattern_.count, 0);
       if (pattern_.curve != nullptr) std::copy_n(pattern_.curve, pattern_.count, curves_.begin());
       pattern_.point = {};

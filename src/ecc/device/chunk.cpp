@@ -73,37 +73,25 @@ Rows Chunk::upload(const NumberRows& rows, std::size_t limbs) {
   return {static_cast<const std::uint32_t*>(device), words};
 }
 
-Strings Chunk::upload(const ByteRows& rows) {
-  const std::size_t count = rows.stride == 0 ? 1 : count_, bytes = count * rows.size;
+Strings Chunk::upload(const ByteRows& rows) { return upload(rows, first_, rows.stride == 0 ? 1 : count_); }
+
+Strings Chunk::upload_table(ByteRows rows) {
+  rows.indices = nullptr;
+  return upload(rows, 0, rows.table_size);
+}
+
+Strings Chunk::upload(const ByteRows& rows, std::size_t first, std::size_t count) {
+  const std::size_t bytes = count * rows.size;
   auto* const pinned = static_cast<std::uint8_t*>(take_pinned(bytes));
   if (rows.indices == nullptr) {
-    copy_strings(pinned, rows.size, rows.data + first_ * rows.stride, rows.stride, rows.size, count);
+    copy_strings(pinned, rows.size, rows.data + first * rows.stride, rows.stride, rows.size, count);
   } else {
-    gather_strings(pinned, rows, first_, count);
+    gather_strings(pinned, rows, first, count);
   }
   void* const device = take(bytes);
   stream_->copy_to_device(device, pinned, bytes);
   const auto size = static_cast<std::uint32_t>(rows.size);
   return {static_cast<const std::uint8_t*>(device), rows.stride == 0 ? 0 : size, size};
-}
-
-Strings Chunk::upload_table(const ByteRows& rows) {
-  const std::size_t bytes = rows.table_size * rows.size;
-  void* const pinned = take_pinned(bytes);
-  copy_strings(pinned, rows.size, rows.data, rows.stride, rows.size, rows.table_size);
-  void* const device = take(bytes);
-  stream_->copy_to_device(device, pinned, bytes);
-  const auto size = static_cast<std::uint32_t>(rows.size);
-  return {static_cast<const std::uint8_t*>(device), size, size};
-}
-
-const std::uint32_t* Chunk::upload_indices(const ByteRows& rows) {
-  const std::size_t bytes = count_ * sizeof *rows.indices;
-  void* const pinned = take_pinned(bytes);
-  std::memcpy(pinned, rows.indices + first_, bytes);
-  void* const device = take(bytes);
-  stream_->copy_to_device(device, pinned, bytes);
-  return static_cast<const std::uint32_t*>(device);
 }
 
 void Chunk::add_result(const void* device, void* to, std::size_t stride, std::size_t size) {

@@ -54,9 +54,8 @@ class Chunk {
   Rows upload(const NumberRows& rows, std::size_t limbs);
   /// Enqueues the copy of byte strings, which then follow each other.
   Strings upload(const ByteRows& rows);
-  /// Enqueues the copy of the strings of a table that rows.indices refer to, and that of the indices.
-  Strings upload_table(const ByteRows& rows);
-  const std::uint32_t* upload_indices(const ByteRows& rows);
+  /// Enqueues the copy of all strings of the table that rows.indices refer to.
+  Strings upload_table(ByteRows rows);
   /// Device memory of `bytes` bytes an item, uninitialised.
   template <class T>
   T* room(std::size_t bytes) {
@@ -108,6 +107,7 @@ class Chunk {
   std::uint32_t count_ = 0;
   std::vector<Result> results_;
 
+  Strings upload(const ByteRows& rows, std::size_t first, std::size_t count);
   void* take(std::size_t bytes);
   void* take_pinned(std::size_t bytes);
   void add_result(const void* device, void* to, std::size_t stride, std::size_t size);

@@ -317,7 +317,9 @@ RowQueue::Operands RowQueue::upload(const RowCall& call, Chunk& chunk) {
   Operands r;
   if (gathers_on_device(call.secret, chunk.count())) {
     r.secret = chunk.upload_table(call.secret);
-    r.secret_index = chunk.upload_indices(call.secret);
+    constexpr std::size_t kIndex = sizeof *call.secret.indices;
+    const auto* const indices = reinterpret_cast<const std::uint8_t*>(call.secret.indices);
+    r.secret_index = words_of(chunk.upload(ByteRows{indices, kIndex, kIndex})).words;
   } else {
     r.secret = strings(call.secret);
   }

@@ -44,29 +44,17 @@ class Checksum {
 
 std::size_t words_of(ByteSpan bytes) { return (bytes.size() + sizeof(Limb) - 1) / sizeof(Limb); }
 
-std::size_t total_bytes(const ItemsIn& items, std::size_t count) {
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < count; ++i) bytes += items[i].size();
-  return bytes;
-}
-
 std::size_t scalar_bytes_in_row(const Curve& curve) { return curve.scalar_limbs() * sizeof(Limb); }
 
 }  // namespace
 
 PreparedKeys::PreparedKeys(const ItemsIn& secrets, std::size_t count, std::size_t row_bytes)
-    : bytes_(total_bytes(secrets, count)),
+    : secrets_(secrets, count),
+      are_rows_(std::ranges::all_of(secrets_.all(),
+                                    [&](ByteSpan secret) { return secret.size() == secrets_[0].size(); })),
       row_limbs_((row_bytes + sizeof(Limb) - 1) / sizeof(Limb)),
       rows_(count * row_limbs_),
-      checksums_(count) {
-  std::uint8_t* to = bytes_.data();
-  secrets_.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    secrets_.emplace_back(to, secrets[i].size());
-    to = std::ranges::copy(secrets[i], to).out;
-    are_rows_ = are_rows_ && secrets_[i].size() == secrets_[0].size();
-  }
-}
+      checksums_(count) {}
 
 std::size_t PreparedKeys::row_bytes(const Curve& curve) {
   if (curve.form == MM_ECC_EDWARDS) return scalar_bytes_in_row(curve) + 2 * edwards_point_bytes(curve);
@@ -122,7 +110,7 @@ std::uint64_t PreparedKeys::checksum(std::size_t key) const {
 
 void PreparedKeys::seal() {
   std::size_t most = 0;
-  for (const ByteSpan secret : secrets_) most = std::max(most, words_of(secret));
+  for (const ByteSpan secret : secrets()) most = std::max(most, words_of(secret));
   factors_.resize(2 * (1 + most + row_limbs_));
   crypto::random_bytes(std::span(factors_));
   for (std::size_t key = 0; key < size(); ++key) checksums_[key] = checksum(key);

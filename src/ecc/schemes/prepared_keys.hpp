@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "abi/copied_items.hpp"
 #include "abi/items.hpp"
 #include "ecc/curve.hpp"
 #include "ecc/schemes/eddsa_key.hpp"
@@ -33,7 +34,7 @@ class PreparedKeys {
   void seal();
 
   [[nodiscard]] std::size_t size() const { return secrets_.size(); }
-  [[nodiscard]] std::span<const ByteSpan> secrets() const { return secrets_; }
+  [[nodiscard]] std::span<const ByteSpan> secrets() const { return secrets_.all(); }
   /// Whether they have one length and follow each other.
   [[nodiscard]] bool are_rows() const { return are_rows_; }
   /// Rows of keys, one after the other.
@@ -52,9 +53,8 @@ class PreparedKeys {
   [[nodiscard]] bool is_intact(std::size_t key) const;
 
  private:
-  SecretBytes bytes_;              ///< of all secrets
-  std::vector<ByteSpan> secrets_;  ///< parts of bytes_
-  bool are_rows_ = true;
+  CopiedItems secrets_;
+  bool are_rows_;
   std::size_t row_limbs_;
   SecretArray<Limb> rows_;
   std::vector<std::uint64_t> factors_;    ///< the k_i, two words each

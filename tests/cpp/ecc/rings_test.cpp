@@ -52,6 +52,15 @@ class EccRings : public ::testing::Test {
 
   [[nodiscard]] EccRing ring() const { return EccRing(plan_, secrets_, curve_of_key_); }
 
+  /// The messages signed by the ring's keys that their items name.
+  std::vector<Bytes> sign(const EccRing& ring, std::vector<mm_status>& statuses) {
+    EccOperands operands;
+    operands.messages = messages_;
+    operands.ring = ring.get();
+    operands.keys = key_;
+    return plan_.run(MM_ECC_SIGN, kItems, operands, {}, &statuses);
+  }
+
   /// Compare a call whose items name keys with one whose items have them.
   void expect_same(mm_ecc_op op, EccOperands operands, const EccRing& ring, const EccOptions& options = {}) {
     EccOperands plain = operands;
@@ -152,12 +161,8 @@ TEST_F(EccRings, KeysThatAreNoneFailTheirItemsAlone) {
   EXPECT_TRUE(std::ranges::equal(std::span(of_keys).first(expected.size()), expected));
   key_[5] = kKeys;  // no such key
   key_[6] = UINT32_MAX;
-  EccOperands operands;
-  operands.messages = messages_;
-  operands.ring = ring.get();
-  operands.keys = key_;
   std::vector<mm_status> statuses;
-  const std::vector<Bytes> signatures = plan_.run(MM_ECC_SIGN, kItems, operands, {}, &statuses);
+  const std::vector<Bytes> signatures = sign(ring, statuses);
   for (std::size_t item = 0; item < kItems; ++item) {
     const std::uint32_t key = key_[item];
     const mm_status of_key = key < kKeys ? of_keys[key] : MM_ITEM_ECC_CURVE;
@@ -194,12 +199,8 @@ TEST_F(EccRings, KeysThatChangedInMemorySignNothing) {
     for (std::uint32_t key = 0; key < kKeys; ++key) {
       EXPECT_EQ(ring.get()->ring.keys().is_intact(key), key != changed[i]) << key;
     }
-    EccOperands operands;
-    operands.messages = messages_;
-    operands.ring = ring.get();
-    operands.keys = key_;
     std::vector<mm_status> statuses;
-    const std::vector<Bytes> signatures = plan_.run(MM_ECC_SIGN, kItems, operands, {}, &statuses);
+    const std::vector<Bytes> signatures = sign(ring, statuses);
     for (std::size_t item = 0; item < kItems; ++item) {
       if (key_[item] != changed[i]) continue;
       EXPECT_EQ(statuses[item], MM_ITEM_ECC_FAULT);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import hashlib
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -121,9 +122,10 @@ class _Work:
         """A call of ours that signs with the keys of a ring; None for other operations."""
         if self.case.op != "sign":
             return None
-        ring, indices = self._ring()
+        ring, indices = self._ring
         return lambda: ring.sign(self.messages, indices)
 
+    @functools.cached_property
     def _ring(self) -> tuple[KeyRing, NDArray[np.uint32]]:
         """A ring of the keys, and the key of each item."""
         keys = [Key.from_secret(self.curve, row.tobytes()) for row in self.secrets]
@@ -138,7 +140,7 @@ class _Work:
         if self.case.op == "sign":
             if self.curve.form == "weierstrass":
                 how["nonces"] = self._nonces(len(messages))
-            ring, indices = self._ring()
+            ring, indices = self._ring
             return lambda: ring.sign(messages, indices, check=False, **how)
         if self.case.op == "verify" and self._is_ecdsa():
             how |= {"device": "cpu", "threads": 1}
