@@ -60,6 +60,10 @@ MM_DEVICE void sub_twice(const F& f, typename F::Element& x, auto& rest, const a
   if constexpr (requires { f.template combine<1, -2>(x, a, v); }) {
     f.template combine<1, -2>(x, a, v);
     f.template combine<-1, 3>(rest, a, v);
+  } else if constexpr (requires { f.sub_twice(x, a, v); }) {
+    f.sub_twice(x, a, v);
+    f.sub(rest, v, x);
+    f.template normalize_weak<2>(rest, rest);
   } else {
     f.sub(x, a, v);
     f.sub(x, x, v);
@@ -75,6 +79,10 @@ MM_DEVICE void sub_and_twice(const F& f, typename F::Element& x, auto& rest, con
   if constexpr (requires { f.template combine<1, -1, -2>(x, a, b, v); }) {
     f.template combine<1, -1, -2>(x, a, b, v);
     f.template combine<-1, 1, 3>(rest, a, b, v);
+  } else if constexpr (requires { f.sub_and_twice(x, a, b, v); }) {
+    f.sub_and_twice(x, a, b, v);
+    f.sub(rest, v, x);
+    f.template normalize_weak<2>(rest, rest);
   } else {
     f.sub(x, a, b);
     f.sub(x, x, v);

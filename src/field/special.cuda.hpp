@@ -20,13 +20,17 @@
 
 namespace manymod::field {
 
-/// Arithmetic modulo `Prime`. Functions: see field/field.hpp. An object has no state.
+/// Arithmetic modulo `Prime`. Functions: see field/field.hpp. An object has no state but for what keeps its
+/// products in order (modmul/special_primes/products.cuda.hpp).
 template <class Prime>
 class SpecialField {
  public:
   static constexpr unsigned kWords = Prime::kWords;  ///< 32-bit words of a number in memory
   static constexpr unsigned kRadixBits = Prime::kRadixBits;
   static constexpr unsigned kBoundBits = 32 * kWords;  ///< elements are below B = 2^kBoundBits
+  /// Whether the prime reduces sums of some elements at once.
+  static constexpr bool kSettlesTop =
+      requires(std::uint32_t* r) { Prime::template settle_top<special_primes::TopSign::any>(r, 0); };
 
   /// A number below B.
   struct Element : Carried {
@@ -62,15 +66,35 @@ class SpecialField {
   MM_DEVICE void mul(Element& r, const Element& a, const Element& b) const {
     Rules::mul(r, a, b);
     std::uint32_t t[2 * kWords];
-    special_primes::multiply<kWords>(t, a.words, b.words);
+    multiply(t, a, b);
     Prime::reduce(r.words, t);
   }
   /// r = a^2. kWords (kWords + 1) / 2 wide products.
   MM_DEVICE void sqr(Element& r, const Element& a) const {
     Rules::sqr(r, a);
     std::uint32_t t[2 * kWords];
-    special_primes::square<kWords>(t, a.words);
+    square(t, a);
     Prime::reduce(r.words, t);
+  }
+  /// r = a b - c d, and r = a b - c^2, with one reduction. On input: m(c) = m(d) = 1.
+  MM_DEVICE void mul_sub(Element& r, const Element& a, const Element& b, const Element& c,
+                         const Element& d) const
+    requires kSettlesTop
+  {
+    Rules::mul_sub(r, a, b, c, d);
+    std::uint32_t t[2 * kWords], less[2 * kWords];
+    multiply(t, a, b);
+    multiply(less, c, d);
+    reduce_difference(r, t, less);
+  }
+  MM_DEVICE void mul_sub_sqr(Element& r, const Element& a, const Element& b, const Element& c) const
+    requires kSettlesTop
+  {
+    Rules::mul_sub(r, a, b, c, c);
+    std::uint32_t t[2 * kWords], less[2 * kWords];
+    multiply(t, a, b);
+    square(less, c);
+    reduce_difference(r, t, less);
   }
   MM_DEVICE void add(Element& r, const Element& a, const Element& b) const {
     Rules::add(r, a, b);
@@ -83,6 +107,28 @@ class SpecialField {
   MM_DEVICE void sub(Element& r, const Element& a, const Element& b) const {
     Rules::sub<kOfB>(r, a, b);
     subtract(r, a, b);
+  }
+  /// r = a - 2 b, and r = a - b - 2 c. On input: m(a) = m(b) = m(c) = 1. On output: m(r) = 1.
+  MM_DEVICE void sub_twice(Element& r, const Element& a, const Element& b) const
+    requires kSettlesTop
+  {
+    Rules::read_reduced(a), Rules::read_reduced(b);
+    const Element twice = b;
+    std::uint32_t top = subtract_words(r, a, b);
+    top += subtract_words(r, r, twice);
+    Prime::template settle_top<special_primes::TopSign::not_positive>(r.words, top);
+    Rules::set(r, 1);
+  }
+  MM_DEVICE void sub_and_twice(Element& r, const Element& a, const Element& b, const Element& c) const
+    requires kSettlesTop
+  {
+    Rules::read_reduced(a), Rules::read_reduced(b), Rules::read_reduced(c);
+    const Element twice = c;
+    std::uint32_t top = subtract_words(r, a, b);
+    top += subtract_words(r, r, twice);
+    top += subtract_words(r, r, twice);
+    Prime::template settle_top<special_primes::TopSign::not_positive>(r.words, top);
+    Rules::set(r, 1);
   }
   template <unsigned kOfA = 1>
   MM_DEVICE void neg(Element& r, const Element& a) const {
@@ -229,12 +275,38 @@ class SpecialField {
     }
   }
 
-  MM_DEVICE void subtract(Element& r, const Element& a, const Element& b) const {
+  /// r = the words of a - b. @return the word above them: 0, or all ones for a borrow.
+  MM_DEVICE static std::uint32_t subtract_words(Element& r, const Element& a, const Element& b) {
     r.words[0] = cuda::sub_cc(a.words[0], b.words[0]);
     MM_UNROLL
     for (unsigned j = 1; j < kWords; ++j) r.words[j] = cuda::subc_cc(a.words[j], b.words[j]);
-    Prime::repay(r.words, cuda::subc(0, 0) & 1);
+    return cuda::subc(0, 0);
   }
+  MM_DEVICE void subtract(Element& r, const Element& a, const Element& b) const {
+    Prime::repay(r.words, subtract_words(r, a, b) & 1);
+  }
+
+  // t = a b and t = a^2, after the product before.
+  MM_DEVICE void multiply(std::uint32_t (&t)[2 * kWords], const Element& a, const Element& b) const {
+    const std::uint32_t zero = special_primes::multiply<kWords>(t, a.words, b.words, zero_);
+    if constexpr (Prime::kOrdersProducts) zero_ = zero;
+  }
+  MM_DEVICE void square(std::uint32_t (&t)[2 * kWords], const Element& a) const {
+    const std::uint32_t zero = special_primes::square<kWords>(t, a.words, zero_);
+    if constexpr (Prime::kOrdersProducts) zero_ = zero;
+  }
+
+  // r = (t - less) / R mod p. (t - less + q p) / B with q < B is above -B and below B + p.
+  MM_DEVICE void reduce_difference(Element& r, std::uint32_t (&t)[2 * kWords],
+                                   const std::uint32_t (&less)[2 * kWords]) const {
+    t[0] = cuda::sub_cc(t[0], less[0]);
+    MM_UNROLL
+    for (unsigned j = 1; j < 2 * kWords; ++j) t[j] = cuda::subc_cc(t[j], less[j]);
+    const std::uint32_t top = cuda::subc(0, 0);
+    Prime::template settle_top<special_primes::TopSign::any>(r.words, top + Prime::reduce_to_top(r.words, t));
+  }
+
+  mutable std::uint32_t zero_ = 0;  ///< of the product before
 };
 
 }  // namespace manymod::field

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/cuda/block_step.cuda.hpp"
 #include "arch/cuda/opaque.cuda.hpp"
 #include "core/portable.hpp"
 #include "ecc/cuda/digits.cuda.hpp"
@@ -137,7 +138,11 @@ MM_DEVICE void multiply_extended(typename C::Point& sum, const PointJob& job, st
   MM_ROLLED
   for (unsigned left = digits.count(); left > 0; --left) {
     MM_ROLLED
-    for (unsigned i = 0; i < kPointWindow; ++i) edwards::double_point(f, sum, sum);
+    for (unsigned i = 0; i < kPointWindow; ++i) {
+      manymod::cuda::keep_block_together();
+      edwards::double_point(f, sum, sum);
+    }
+    manymod::cuda::keep_block_together();
     const OddDigit digit = digits.next_down();
     select_cached<kSecret, C>(entry, table, digit.index);
     edwards::negate_where(f, entry, digit.negative);
@@ -172,6 +177,7 @@ MM_DEVICE void multiply_two_edwards(const PointJob& job, std::uint32_t item) {
   edwards::select(f, sum, opposite, digits.negate());
   MM_ROLLED
   for (unsigned window = 0; window < digits.count(); ++window) {
+    manymod::cuda::keep_block_together();
     const OddDigit digit = digits.next_up();
     typename C::Prepared entry;
     load_prepared<C>(entry,

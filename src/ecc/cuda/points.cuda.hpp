@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/cuda/block_step.cuda.hpp"
 #include "arch/cuda/opaque.cuda.hpp"
 #include "core/portable.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
@@ -71,6 +72,11 @@ struct Calls {
   }
 };
 
+/// Before each addition and doubling of a loop that all threads of a block run equally often.
+template <class C>
+MM_DEVICE void begin_step() {
+  if constexpr (!C::kCallsProducts) manymod::cuda::keep_block_together();
+}
 template <class C>
 MM_DEVICE void add_in_loop(typename C::Point& r, const typename C::Affine& q) {
   if constexpr (C::kHotInline) {
@@ -141,6 +147,7 @@ MM_DEVICE void multiply_base(const PointJob& job, std::uint32_t item, bool store
   jacobian::from_affine(f, sum, entry);
   MM_ROLLED
   for (unsigned window = 1; window + 1 < kWindows; ++window) {
+    begin_step<C>();
     base_entry<C>(entry, job.table, window, digits.next_up());
     add_in_loop<C>(sum, entry);
   }
@@ -236,7 +243,11 @@ MM_DEVICE void multiply_halves(typename C::Point& sum, typename C::Affine p, con
     digits = others;
     others = before;
     MM_ROLLED
-    for (unsigned i = term % 2 * kPointWindow; i < kPointWindow; ++i) twice_in_loop<C>(sum);
+    for (unsigned i = term % 2 * kPointWindow; i < kPointWindow; ++i) {
+      begin_step<C>();
+      twice_in_loop<C>(sum);
+    }
+    begin_step<C>();
     OddDigit digit = digits.next_down();
     digit.negative ^= second_negative & (0 - term % 2);
     table_entry<kSecret, C>(entry, table, digit);
@@ -267,7 +278,11 @@ MM_DEVICE void multiply_whole(typename C::Point& sum, const typename C::Affine& 
   MM_ROLLED
   for (unsigned left = digits.count() - 1; left > 0; --left) {
     MM_ROLLED
-    for (unsigned i = 0; i < kPointWindow; ++i) twice_in_loop<C>(sum);
+    for (unsigned i = 0; i < kPointWindow; ++i) {
+      begin_step<C>();
+      twice_in_loop<C>(sum);
+    }
+    begin_step<C>();
     table_entry<kSecret, C>(entry, table, digits.next_down());
     if (left > 1) {
       add_in_loop<C>(sum, entry);
@@ -343,6 +358,7 @@ MM_DEVICE void add_base_public(typename C::Point& sum, const PointJob& job, cons
   negate_where<C>(sum.y, digits.negate());
   MM_ROLLED
   for (unsigned window = 0; window < digits.count(); ++window) {
+    begin_step<C>();
     const OddDigit digit = digits.next_up();
     const std::uint32_t* const entry = wide_entry<C>(job, window, digit.index);
     typename C::Affine q;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "field/special.cuda.hpp"
 
+#include <algorithm>
+#include <iterator>
+
+#include "field/fused.hpp"
 #include "support/device_field.hpp"
 
 namespace manymod::test {
@@ -107,9 +111,9 @@ void check_runs_of_ones() {
       for (unsigned j = 0; j < 2 * kWords; ++j) r[j / 2] |= Limb{t[j]} << (32 * (j % 2));
       return r;
     };
-    special_primes::multiply<kWords>(t, a, b);
+    ASSERT_EQ(special_primes::multiply<kWords>(t, a, b), 0U) << pattern;
     ASSERT_EQ(as_limbs(), product) << pattern;
-    special_primes::square<kWords>(t, a);
+    ASSERT_EQ(special_primes::square<kWords>(t, a), 0U) << pattern;
     ASSERT_EQ(as_limbs(), squared) << pattern;
   }
 }
@@ -118,6 +122,126 @@ TEST(SpecialField, ProductsOfRunsOfOnes) {
   check_runs_of_ones<special_primes::P256>();
   check_runs_of_ones<special_primes::P384>();
   check_runs_of_ones<special_primes::P521>();
+}
+
+/// A number below B: of words that are random, 0, all ones or near these, so that sums and differences are
+/// often near multiples of B and of p.
+template <class Prime>
+naive::Limbs edge_number(naive::Generator& generate) {
+  naive::Limbs x(Backend<Prime>::kLimbs, 0);
+  const std::uint64_t kind = generate.below(4);
+  for (unsigned j = 0; j < Prime::kWords; ++j) {
+    const auto near = static_cast<std::uint32_t>(generate.below(7)) - 3;
+    const std::uint64_t choice = kind == 3 ? 3 : generate.below(kind == 0 ? 4 : 3);
+    const std::uint32_t word = choice == 0   ? near
+                               : choice == 1 ? near >> 31
+                               : choice == 2 ? Prime::word(j)
+                                             : static_cast<std::uint32_t>(generate.number(1)[0]);
+    x[j / 2] |= Limb{word} << (32 * (j % 2));
+  }
+  return x;
+}
+
+/// What field/fused.hpp computes, with operands anywhere below B, in the sequence of products that a doubling
+/// has: each of them follows the one before.
+template <class Prime>
+void check_combinations() {
+  using Field = field::SpecialField<Prime>;
+  using Element = typename Field::Element;
+  const Field f;
+  const naive::Limbs p = Backend<Prime>::prime();
+  const NaiveField plain(p);
+  naive::Generator generate(7);
+  for (unsigned round = 0; round < (kBriefTests ? 1000 : 4000); ++round) {
+    SCOPED_TRACE(round);
+    Element in[4], out[6];
+    NaiveField::Element x[4], y[6];
+    for (unsigned i = 0; i < 4; ++i) {
+      const naive::Limbs raw = edge_number<Prime>(generate);
+      f.load(in[i], Backend<Prime>::words(raw));
+      x[i] = {naive::reduce(raw, p), 1};
+      if (Field::kRadixBits != 0) {
+        x[i].value = montgomery_product(raw, naive::Limbs{1, 0, 0, 0}, p, Field::kRadixBits);
+      }
+    }
+    field::mul_sub(f, out[0], in[0], in[1], in[2], in[3]);
+    field::mul_sub_sqr(f, out[1], in[0], in[1], in[2]);
+    field::sub_twice(f, out[2], out[3], in[0], in[1]);
+    field::sub_and_twice(f, out[4], out[5], in[0], in[1], in[2]);
+    field::mul_sub(plain, y[0], x[0], x[1], x[2], x[3]);
+    field::mul_sub_sqr(plain, y[1], x[0], x[1], x[2]);
+    field::sub_twice(plain, y[2], y[3], x[0], x[1]);
+    field::sub_and_twice(plain, y[4], y[5], x[0], x[1], x[2]);
+    for (unsigned i = 0; i < 6; ++i) {
+      naive::Limbs r(Backend<Prime>::kLimbs);
+      f.to_limbs(integers::WordsOut(r.data(), static_cast<unsigned>(r.size())), out[i]);
+      ASSERT_EQ(r, y[i].value) << i;
+    }
+  }
+}
+
+TEST(SpecialField, CombinationsOfProductsAndSums) {
+  check_combinations<special_primes::Curve25519>();
+  check_combinations<special_primes::Secp256k1>();
+  check_combinations<special_primes::P256>();
+  check_combinations<special_primes::Sm2>();
+  check_combinations<special_primes::P384>();
+  check_combinations<special_primes::P521>();
+}
+
+/// r + top B mod p, for every highest word that decides about the multiple of p and lower words of 0, 1, all
+/// ones, and those of multiples of B - p.
+template <class Prime>
+void check_words_above() {
+  using special_primes::TopSign;
+  constexpr unsigned kWords = Prime::kWords;
+  const naive::Limbs p = Backend<Prime>::prime();
+  for (std::uint32_t top = std::uint32_t{0} - 3; top != 4; ++top) {
+    for (unsigned pattern = 0; pattern < 1200; ++pattern) {
+      std::uint32_t r[kWords];
+      r[kWords - 1] = pattern % 12 - 6;
+      const unsigned low = pattern / 12;
+      for (unsigned j = 0; j + 1 < kWords; ++j) {
+        r[j] = low < 4    ? 0 - (low >> 1)
+               : low < 20 ? Prime::gap_word(j, low % 9 - 4)
+                          : 0 - (low >> (j % 6) & 1);
+      }
+      if (low % 2 == 1) r[0] += 1 - low % 4;
+      // r + (top + 4) p + top B is not negative.
+      naive::Limbs number(kWords / 2 + 1, 0);
+      for (unsigned j = 0; j < kWords; ++j) number[j / 2] |= Limb{r[j]} << (32 * (j % 2));
+      number[kWords / 2] = static_cast<Limb>(static_cast<std::int32_t>(top));
+      for (unsigned i = 0; i < 4; ++i) {
+        naive::Limbs prime = p;
+        prime.push_back(0);
+        unsigned carry = 0;
+        for (std::size_t j = 0; j < number.size(); ++j) {
+          const unsigned __int128 sum = static_cast<unsigned __int128>(number[j]) + prime[j] + carry;
+          number[j] = static_cast<Limb>(sum);
+          carry = static_cast<unsigned>(sum >> 64);
+        }
+      }
+      const naive::Limbs expected = naive::reduce(number, p);
+      const auto check = [&]<TopSign kSign>() {
+        std::uint32_t settled[kWords];
+        std::copy(std::begin(r), std::end(r), std::begin(settled));
+        Prime::template settle_top<kSign>(settled, top);
+        naive::Limbs result(kWords / 2, 0);
+        for (unsigned j = 0; j < kWords; ++j) result[j / 2] |= Limb{settled[j]} << (32 * (j % 2));
+        EXPECT_EQ(naive::reduce(result, p), expected) << static_cast<std::int32_t>(top) << ' ' << pattern;
+      };
+      check.template operator()<TopSign::any>();
+      const bool negative = top >> 31 != 0;
+      if (!negative) check.template operator()<TopSign::not_negative>();
+      if (negative || top == 0) check.template operator()<TopSign::not_positive>();
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(SpecialField, WordsAboveANumber) {
+  check_words_above<special_primes::P256>();
+  check_words_above<special_primes::Sm2>();
 }
 
 }  // namespace
