@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <stdexcept>
+#include <string_view>
 
 #include "manymod/ecc.h"
 
@@ -181,14 +182,17 @@ class Calls {
     }
   }
 
+  /// Whether signatures are those of SM2, of messages; those of ECDSA are of digests.
+  [[nodiscard]] bool is_sm2() const { return info_.name == std::string_view("SM2"); }
+
   /// What an item takes in a kernel; 0 where it was not measured.
   [[nodiscard]] double seconds(const char* kernel) const {
     const auto found = kernels_.find(kernel);
     return found == kernels_.end() ? 0 : 1 / found->second;
   }
-  /// The same of the multiplications and of ECDSA's other kernels in a call. EdDSA multiplies the generator
-  /// for the public key, unless a ring has it, and for R; the check of a signature does so as often as making
-  /// it.
+  /// The same of the multiplications and of ECDSA's other kernels in a call. EdDSA and SM2 multiply the
+  /// generator for the public key, unless a ring has it, and for the signature; the check of one by EdDSA
+  /// does so as often as making it.
   [[nodiscard]] double kernel_seconds(Operation operation) const {
     const bool is_edwards = info_.form == MM_ECC_EDWARDS;
     const double base = seconds("base");
@@ -197,6 +201,7 @@ class Calls {
         return info_.form == MM_ECC_MONTGOMERY ? seconds("ladder") : base;
       case MM_ECC_SIGN:
         if (is_edwards) return (operation.check ? 2 : 1) * (operation.has_ring ? 1 : 2) * base;
+        if (is_sm2()) return ((operation.check ? 1 : 0) + (operation.has_ring ? 1 : 2)) * base;
         return seconds("sign_rfc6979") + (operation.check ? base : 0);
       case MM_ECC_VERIFY:
         return seconds(is_edwards ? "two" : "verify");
@@ -224,7 +229,7 @@ class Calls {
     const bool is_signature = op == MM_ECC_SIGN || op == MM_ECC_VERIFY;
     if (is_signature) {
       call.message = some(digests_, kDigestBytes);
-      call.prehashed = info_.form == MM_ECC_WEIERSTRASS ? 1 : 0;
+      call.prehashed = info_.form == MM_ECC_WEIERSTRASS && !is_sm2() ? 1 : 0;
       if (call.prehashed != 0) call.scheme = MM_ECC_ECDSA;
     }
     if (operation.has_ring) {
