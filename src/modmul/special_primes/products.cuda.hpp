@@ -12,12 +12,11 @@
 // for a carry of 1: word (2^32 - 1)^2 + 1 + carry < 2^64, so nothing is carried out. In the latter the row
 // before ended at the same pair, and the carry goes to the word above, which is 0.
 //
-// Order in machine code. ptxas 13.0 interleaves carry chains that do not depend on each other. With many of
-// them at a time it runs out of the seven predicate registers, which hold the carries, and moves carries to
+// Order in machine code. ptxas 13.0 interleaves products that do not depend on each other. With the carry
+// chains of many it runs out of the seven predicate registers, which hold the carries, and moves carries to
 // and from bits of other registers: without an order these moves are a third of the instructions of a point
-// doubling on P-256, and a fifth of those of a product modulo p of P-521. So functions return a zero that
-// compilers do not know to be one, the carry out of a number that has none, and what shall follow adds it to
-// an operand: products one after the other (field/special.cuda.hpp), and the rows of wide products.
+// doubling on P-256. So a product returns a zero that compilers do not know to be one, the carry out of a
+// number that has none, and the next one, which shall follow it, adds that to a factor.
 //
 // Timing: every function is constant-time.
 #pragma once
@@ -35,18 +34,14 @@ struct Accumulators {
   std::uint32_t odd[2 * kWords];
 };
 
-/// Products whose rows are kept in order are wider than this. Row i + kRowsAtOnce begins after row i.
-inline constexpr unsigned kMostWordsWithoutOrder = 12;
-inline constexpr unsigned kRowsAtOnce = 3;
-
 /// sum += the products of `b` with a[j], first <= j < kWords, at positions of parity kParity. On input: row i
-/// follows row i - 1 with the same or a lower `first`. @return 0 (see above), for wide products.
+/// follows row i - 1 with the same or a lower `first`.
 template <unsigned kParity, unsigned kWords>
-MM_DEVICE std::uint32_t add_chain(Accumulators<kWords>& s, const std::uint32_t* a, std::uint32_t b,
-                                  unsigned i, unsigned first) {
+MM_DEVICE void add_chain(Accumulators<kWords>& s, const std::uint32_t* a, std::uint32_t b, unsigned i,
+                         unsigned first) {
   std::uint32_t* const sum = kParity == 0 ? s.even : s.odd;
   const unsigned start = first + (first + i + kParity) % 2;
-  if (start >= kWords) return 0;
+  if (start >= kWords) return;
   MM_UNROLL
   for (unsigned j = start; j < kWords; j += 2) {
     std::uint32_t* const pair = sum + (i + j - kParity);
@@ -60,25 +55,6 @@ MM_DEVICE std::uint32_t add_chain(Accumulators<kWords>& s, const std::uint32_t* 
   if (i > 0 && ends_below_the_top) {
     std::uint32_t* const above = sum + (i + kWords - kParity);
     *above = cuda::addc(*above, 0);
-  }
-  if constexpr (kWords > kMostWordsWithoutOrder) {
-    if (!ends_below_the_top) return cuda::addc(0, 0);
-  }
-  return 0;
-}
-
-/// sum += the products of a[i], or of b[i], with a[j], first(i) <= j < kWords, for all i < kRows: rows in
-/// order. On input: `zero` is 0.
-template <unsigned kRows, unsigned kWords, class First>
-MM_DEVICE void add_rows(Accumulators<kWords>& s, const std::uint32_t* a, const std::uint32_t* b,
-                        std::uint32_t zero, const First& first) {
-  std::uint32_t zeros[kRows];
-  MM_UNROLL
-  for (unsigned i = 0; i < kRows; ++i) {
-    if (i > 0) zero = i < kRowsAtOnce ? 0 : zeros[i - kRowsAtOnce];
-    const std::uint32_t factor = b[i] + zero;
-    zeros[i] = add_chain<0>(s, a, factor, i, first(i));
-    zeros[i] += add_chain<1>(s, a, factor, i, first(i));
   }
 }
 
@@ -99,7 +75,12 @@ template <unsigned kWords>
 MM_DEVICE std::uint32_t multiply(std::uint32_t* t, const std::uint32_t* a, const std::uint32_t* b,
                                  std::uint32_t zero = 0) {
   Accumulators<kWords> s = {};
-  add_rows<kWords>(s, a, b, zero, [](unsigned /*row*/) { return 0u; });
+  MM_UNROLL
+  for (unsigned i = 0; i < kWords; ++i) {
+    const std::uint32_t factor = i == 0 ? b[0] + zero : b[i];
+    add_chain<0>(s, a, factor, i, 0);
+    add_chain<1>(s, a, factor, i, 0);
+  }
   return merge(t, s);
 }
 
@@ -108,7 +89,12 @@ MM_DEVICE std::uint32_t multiply(std::uint32_t* t, const std::uint32_t* a, const
 template <unsigned kWords>
 MM_DEVICE std::uint32_t square(std::uint32_t* t, const std::uint32_t* a, std::uint32_t zero = 0) {
   Accumulators<kWords> s = {};
-  add_rows<kWords - 1>(s, a, a, zero, [](unsigned row) { return row + 1; });
+  MM_UNROLL
+  for (unsigned i = 0; i + 1 < kWords; ++i) {
+    const std::uint32_t factor = i == 0 ? a[0] + zero : a[i];
+    add_chain<0>(s, a, factor, i, i + 1);
+    add_chain<1>(s, a, factor, i, i + 1);
+  }
   std::uint32_t cross[2 * kWords];
   merge(cross, s);
   t[0] = 0;  // cross[0] is 0
