@@ -59,7 +59,7 @@ const std::vector<Curve> kCurves = {
     {"secp256k1", ecc::CurveId::secp256k1, "SHA256", 2.64, 1.81},
     {"sm2", ecc::CurveId::sm2, "", 2.77, 2.2},
     {"p384", ecc::CurveId::p384, "SHA384", 5.5, 4.1},
-    {"p521", ecc::CurveId::p521, "SHA512", 10.2, 6.07},
+    {"p521", ecc::CurveId::p521, "SHA512", 11.9, 6.72},
     {"ed25519", ecc::CurveId::ed25519, "", 2.61, 1.74},
     {"x25519", ecc::CurveId::x25519, "", 2.61, 1.74},
     {"brainpool256", ecc::CurveId::brainpool256r1, "SHA256", 4.28, 3.58},

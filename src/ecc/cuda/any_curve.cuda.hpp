@@ -168,7 +168,8 @@ MM_DEVICE void multiply_base_any(const PointJob& job, std::uint32_t item, bool s
   f.mul(result.z, result.z, sum.z);
   group.add(result, typename C::Affine{entry.x, entry.y});
   group.negate_where(result.y, digits.negate());
-  if (stores) store_point<C::kWords>(group.field(), job, own_item(item), result);
+  if (own_item_is_inside(job.count, stores))
+    store_point<C::kWords>(group.field(), job, own_item(item), result);
 }
 
 /// sum += u G, public, with the table of windows that add_base_public (points.cuda.hpp) has as well.

@@ -82,7 +82,7 @@ MM_DEVICE void multiply_base_edwards(const PointJob& job, std::uint32_t item, bo
   typename C::Point opposite;
   edwards::negate(f, opposite, sum);
   f.cmov(sum.x, opposite.x, digits.negate());
-  if (stores) store_point<C::kWords>(f, job, own_item(item), sum);
+  if (own_item_is_inside(job.count, stores)) store_point<C::kWords>(f, job, own_item(item), sum);
 }
 
 inline constexpr unsigned kCachedEntries = 1u << (kPointWindow - 1);

@@ -59,6 +59,16 @@ MM_DEVICE std::uint32_t own_item(std::uint32_t item) {
   return item;
 }
 
+/// Computes again whether the thread's item is one of `count`, for the same reason: a predicate that is kept
+/// over a loop shares a register with the carries of secrets. The host has `inside`.
+MM_DEVICE bool own_item_is_inside([[maybe_unused]] std::uint32_t count, [[maybe_unused]] bool inside) {
+#if defined(__CUDA_ARCH__)
+  return own_item(0) < count;
+#else
+  return inside;
+#endif
+}
+
 /// The words of an element of field::SpecialField, or of field::DeviceField with one thread.
 template <class Element>
 concept HasPlainWords = requires(const Element& a) { a.words[0]; };

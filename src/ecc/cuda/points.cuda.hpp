@@ -154,7 +154,7 @@ MM_DEVICE void multiply_base(const PointJob& job, std::uint32_t item, bool store
   base_entry<C>(entry, job.table, kWindows - 1, digits.next_up());
   Calls<C>::add_complete(sum, entry);
   negate_where<C>(sum.y, digits.negate());
-  if (stores) store_point<C::kWords>(f, job, own_item(item), sum);
+  if (own_item_is_inside(job.count, stores)) store_point<C::kWords>(f, job, own_item(item), sum);
 }
 
 // ---- k P --------------------------------------------------------------------------------------------------

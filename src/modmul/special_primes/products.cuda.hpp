@@ -14,8 +14,8 @@
 //
 // Order in machine code. ptxas 13.0 interleaves products that do not depend on each other. With the carry
 // chains of many it runs out of the seven predicate registers, which hold the carries, and moves carries to
-// and from bits of other registers: without an order these moves are a third of the instructions of a point
-// doubling on P-256. So a product returns a zero that compilers do not know to be one, the carry out of a
+// and from bits of other registers: without an order these moves are a quarter of the instructions of a point
+// addition on P-256. So a product returns a zero that compilers do not know to be one, the carry out of a
 // number that has none, and the next one, which shall follow it, adds that to a factor.
 //
 // Timing: every function is constant-time.
