@@ -207,7 +207,7 @@ void check_words_above() {
                           : 0 - (low >> (j % 6) & 1);
       }
       if (low % 2 == 1) r[0] += 1 - low % 4;
-      // r + (top + 4) p + top B is not negative.
+      // r + top B + 4 p, which is not negative, since 3 B < 4 p.
       naive::Limbs number(kWords / 2 + 1, 0);
       for (unsigned j = 0; j < kWords; ++j) number[j / 2] |= Limb{r[j]} << (32 * (j % 2));
       number[kWords / 2] = static_cast<Limb>(static_cast<std::int32_t>(top));
