@@ -40,6 +40,46 @@ function(manymod_split_by_isa sources_var isa_var)
   set(${isa_var} "${isa_files}" PARENT_SCOPE)
 endfunction()
 
+# Set <result> to the suffixes of sets that this machine does not execute, out of those that many machines lack. What is
+# built for tests on this machine alone need not spend minutes on their code, which no test can run: it is compiled with
+# manymod_foreign_isa_flags. Not optimised, such files emit inline functions that others emit, too; the linker keeps the
+# copies of the others, as these files come last.
+set(manymod_foreign_isa_flags -O0 -fno-sanitize=all -DMANYMOD_FOREIGN_ISA=1)
+function(manymod_find_foreign_isas result)
+  set(foreign "")
+  if(MANYMOD_X86_64 AND NOT CMAKE_CROSSCOMPILING)
+    foreach(suffix IN ITEMS avx512f avx512ifma)
+      set(probe "${CMAKE_CURRENT_BINARY_DIR}/isa/${suffix}.cpp")
+      string(REGEX MATCHALL "avx512[a-z]+" features "${manymod_isa_flags_${suffix}}")
+      list(TRANSFORM features REPLACE "(.+)" "__builtin_cpu_supports(\"\\1\")")
+      list(JOIN features " && " supported)
+      file(WRITE "${probe}" "int main() { __builtin_cpu_init(); return ${supported} ? 0 : 1; }\n")
+      try_run(outcome compiles "${CMAKE_CURRENT_BINARY_DIR}/isa/${suffix}" "${probe}")
+      if(compiles AND NOT outcome EQUAL 0)
+        list(APPEND foreign "${suffix}")
+      endif()
+      # Results are cached, and another machine may use this folder later.
+      unset(outcome CACHE)
+      unset(compiles CACHE)
+    endforeach()
+  endif()
+  if(foreign)
+    message(STATUS "Tests: this machine does not execute ${foreign}")
+  endif()
+  set(${result} "${foreign}" PARENT_SCOPE)
+endfunction()
+
+# Give the files of <isa_files> that are compiled for one of the sets <foreign> the flags above.
+function(manymod_set_foreign_isas isa_files foreign)
+  foreach(suffix IN LISTS foreign)
+    set(matching ${isa_files})
+    list(FILTER matching INCLUDE REGEX "\\.${suffix}\\.cpp$")
+    if(matching)
+      set_property(SOURCE ${matching} APPEND PROPERTY COMPILE_OPTIONS ${manymod_foreign_isa_flags})
+    endif()
+  endforeach()
+endfunction()
+
 # Run the Python program <generator>, which writes assembler text to its first argument, and assemble it.
 # A macro, because a language can be enabled only outside of functions.
 macro(manymod_add_generated_assembly target generator output)

@@ -55,6 +55,7 @@ if(MANYMOD_SANITIZE AND MANYMOD_X86_64)
   set_property(SOURCE ${lane_field_isa_sources} APPEND PROPERTY COMPILE_OPTIONS
                -fno-sanitize-address-use-after-scope -fno-sanitize=undefined)
 endif()
+manymod_set_foreign_isas("${lane_field_isa_sources}" "${manymod_foreign_isas}")
 add_library(manymod_lane_fields OBJECT ${lane_field_sources} ${lane_field_isa_sources})
 manymod_configure_target(manymod_lane_fields)
 target_include_directories(manymod_lane_fields PRIVATE tests/cpp)
