@@ -189,8 +189,8 @@ class DeviceField {
     Rules::set(difference, 1);  // below B
     return is_zero(difference);
   }
-  /// Two products, and (49 bits + 57) / 17 division steps for bits = 32 kWords, by each thread of the group
-  /// for itself.
+  /// Two products, and (45907 bits + 30179) / 19929 division steps for bits = 32 kWords, by each thread of
+  /// the group for itself.
   MM_DEVICE Mask inverse(Element& r, const Element& a) const {
     Element number;
     from_montgomery(number, a);

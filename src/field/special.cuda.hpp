@@ -178,8 +178,8 @@ class SpecialField {
     Rules::set(difference, 1);
     return is_zero(difference);
   }
-  /// (49 bits + 57) / 17 division steps for bits = kBoundBits, and two products if R is not 1. For many
-  /// elements, Montgomery's trick comes first.
+  /// (45907 bits + 30179) / 19929 division steps for bits = kBoundBits, and two products if R is not 1. For
+  /// many elements, Montgomery's trick comes first.
   MM_DEVICE Mask inverse(Element& r, const Element& a) const {
     Element number;
     canonical(number, a);
@@ -296,14 +296,13 @@ class SpecialField {
     if constexpr (Prime::kOrdersProducts) zero_ = zero;
   }
 
-  // r = (t - less) / R mod p. (t - less + q p) / B with q < B is above -B and below B + p.
+  // r = (t - less) / R mod p.
   MM_DEVICE void reduce_difference(Element& r, std::uint32_t (&t)[2 * kWords],
                                    const std::uint32_t (&less)[2 * kWords]) const {
     t[0] = cuda::sub_cc(t[0], less[0]);
     MM_UNROLL
     for (unsigned j = 1; j < 2 * kWords; ++j) t[j] = cuda::subc_cc(t[j], less[j]);
-    const std::uint32_t top = cuda::subc(0, 0);
-    Prime::template settle_top<special_primes::TopSign::any>(r.words, top + Prime::reduce_to_top(r.words, t));
+    Prime::reduce_signed(r.words, t, cuda::subc(0, 0));
   }
 
   mutable std::uint32_t zero_ = 0;  ///< of the product before

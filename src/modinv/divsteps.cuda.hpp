@@ -52,12 +52,12 @@ class Divsteps {
   /// Compute gcd(n, x), and the inverse if kInverse.
   template <bool kInverse>
   MM_DEVICE void run() {
-    std::int32_t eta = -1;
+    std::int32_t zeta = modinv::kFirstDivstep;
     MM_ROLLED
     for (unsigned done = 0; done < kSteps; done += kDigitBits) {
       Matrix t;
-      eta = modinv::divsteps<kDigitBits>(eta, static_cast<std::uint32_t>(f_[0]),
-                                         static_cast<std::uint32_t>(g_[0]), t);
+      zeta = modinv::divsteps<kDigitBits>(zeta, static_cast<std::uint32_t>(f_[0]),
+                                          static_cast<std::uint32_t>(g_[0]), t);
       if constexpr (kInverse) apply_modulo(t);
       apply(t);
     }

@@ -215,11 +215,11 @@ Limb SafeGcd::finish(std::span<Limb> r) {
 Limb SafeGcd::invert(std::span<Limb> r, std::span<const Limb> x) {
   load(x);
   const std::size_t steps = modinv::divsteps_needed(bits_);
-  std::int64_t eta = -1;
+  std::int64_t zeta = modinv::kFirstDivstep;
   for (std::size_t done = 0; done < steps; done += kDigitBits) {
     Matrix t;
-    eta = modinv::divsteps<kDigitBits>(eta, static_cast<std::uint64_t>(f_[0]),
-                                       static_cast<std::uint64_t>(g_[0]), t);
+    zeta = modinv::divsteps<kDigitBits>(zeta, static_cast<std::uint64_t>(f_[0]),
+                                        static_cast<std::uint64_t>(g_[0]), t);
     apply_modulo(t);
     apply(t, f_, g_, f_.size());
   }

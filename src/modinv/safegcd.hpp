@@ -29,8 +29,7 @@ class SafeGcd {
   void assign(std::span<const Limb> n);
 
   /// r = x^-1 mod n, for x < n, both of n.size() limbs; r may be x. @return 1, or 0 (and r = 0) if
-  /// gcd(x, n) > 1. Constant-time: (49 b + 57) / 17 division steps for a modulus of b bits (Bernstein and
-  /// Yang, theorem 11.2).
+  /// gcd(x, n) > 1. Constant-time: modinv::divsteps_needed(b) division steps for a modulus of b bits.
   Limb invert(std::span<Limb> r, std::span<const Limb> x);
 
   /// The same in variable time: skips runs of zero bits, stops when g = 0, drops leading digits.

@@ -5,6 +5,8 @@
 // (tests/cpp/support/lockstep_block.hpp).
 #pragma once
 
+#include <cstdint>
+
 #include "core/portable.hpp"
 
 namespace manymod::cuda {
@@ -29,6 +31,13 @@ class BlockGroup {
 
   /// Memory writes of the block's threads before the call are visible to all of them after it.
   __device__ __forceinline__ void sync() const { __syncthreads(); }
+
+  /// kWords words that all threads of the block share, uninitialised: the same ones in every call for kWords.
+  template <unsigned kWords>
+  __device__ __forceinline__ std::uint32_t* shared_words() const {
+    __shared__ std::uint32_t words[kWords];
+    return words;
+  }
 };
 
 #else

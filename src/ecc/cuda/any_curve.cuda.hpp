@@ -19,6 +19,7 @@
 #include "ecc/cuda/digits.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
+#include "ecc/cuda/inverses.cuda.hpp"
 #include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
 #include "ecc/formulas/jacobian.hpp"
@@ -239,9 +240,9 @@ MM_DEVICE void check_point_any(const PointJob& job, std::uint32_t item) {
   if (f.equal(left, right) == 0 || !in_range) job.valid[item] = 0;
 }
 
-/// X / Z and Y / Z, or 0 where Z is 0. The items of thread `thread` < job.threads.
-template <class C>
-MM_DEVICE void normalise_any(const AffineJob& job, std::uint32_t thread) {
+/// X / Z and Y / Z, or 0 where Z is 0. The items of thread `thread`.
+template <class C, class Block>
+MM_DEVICE void normalise_any(const Block& block, const AffineJob& job, std::uint32_t thread) {
   using Element = typename C::Element;
   const typename C::RareField f = rare_field<C>(job.curve);
   const std::size_t count = job.count, column = C::kWords * count;
@@ -274,7 +275,7 @@ MM_DEVICE void normalise_any(const AffineJob& job, std::uint32_t thread) {
   // check of secrets (tests/cmake/check_device_secrets.py) could not follow through its memory what the
   // inversion's branches depend on.
   const typename C::Inline inverter = any_field<C>(job.curve);
-  invert_chain(f, inverter, Chain{thread, job.threads, job.count}, job.scratch, count, load_z, use);
+  invert_chain(block, f, inverter, chain_of(job, thread), job.scratch, count, load_z, use);
 }
 
 /// r Z = X or (r + n) Z = X, and Z is not 0. On input: item < job.count.

@@ -8,7 +8,7 @@
   MM_POINT_KERNEL(ecc_##name##_multiply, 2, PointJob, multiply_any<Curve>(job, item))         \
   MM_POINT_KERNEL(ecc_##name##_two, 2, PointJob, multiply_two_any<Curve>(job, item))          \
   MM_POINT_KERNEL(ecc_##name##_check, 2, PointJob, check_point_any<Curve>(job, item))         \
-  MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise_any<Curve>(job, thread))          \
+  MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise_any<Curve>)                       \
   MM_SUM_KERNELS(name, AnySums<Curve>, 2)                                                     \
   MM_SCALAR_KERNELS(name, Curve)                                                              \
   MM_POINT_KERNEL(ecc_##name##_decode, 1, DecodeJob, decode_compressed_any<Curve>(job, item)) \

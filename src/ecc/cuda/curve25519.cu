@@ -12,6 +12,6 @@ MM_POINT_KERNEL(ecc_ed25519_hash, 1, HashJob, hash_to_scalar<Edwards25519>(job, 
 MM_POINT_KERNEL(ecc_ed25519_combine, 1, CombineJob, combine_scalars<Edwards25519>(job, item))
 MM_POINT_KERNEL(ecc_ed25519_decode, 1, DecodeJob, decode_opposite<Edwards25519>(job, item))
 MM_POINT_KERNEL(ecc_ed25519_cofactored, 1, CofactorJob, compare_cofactored<Edwards25519>(job, item))
-MM_CHAIN_KERNEL(ecc_ed25519_affine, AffineJob, normalise_projective<Edwards25519>(job, thread))
-MM_CHAIN_KERNEL(ecc_x25519_affine, AffineJob, normalise_projective<Edwards25519>(job, thread))
+MM_CHAIN_KERNEL(ecc_ed25519_affine, AffineJob, normalise_projective<Edwards25519>)
+MM_CHAIN_KERNEL(ecc_x25519_affine, AffineJob, normalise_projective<Edwards25519>)
 MM_POINT_KERNEL(ecc_x25519_ladder, 4, PointJob, ladder25519<Edwards25519>(job, item))

@@ -26,8 +26,27 @@ class CalledField : public field::SpecialField<Prime> {
 
   MM_DEVICE void mul(Element& r, const Element& a, const Element& b) const { call_mul(r, a, b); }
   MM_DEVICE void sqr(Element& r, const Element& a) const { call_sqr(r, a); }
+  MM_DEVICE void mul_sub(Element& r, const Element& a, const Element& b, const Element& c,
+                         const Element& d) const
+    requires Base::kSettlesTop
+  {
+    call_mul_sub(r, a, b, c, d);
+  }
+  MM_DEVICE void mul_sub_sqr(Element& r, const Element& a, const Element& b, const Element& c) const
+    requires Base::kSettlesTop
+  {
+    call_mul_sub_sqr(r, a, b, c);
+  }
 
  private:
+  MM_DEVICE_CALL static void call_mul_sub(Element& r, const Element& a, const Element& b, const Element& c,
+                                          const Element& d) {
+    Base().mul_sub(r, a, b, c, d);
+  }
+  MM_DEVICE_CALL static void call_mul_sub_sqr(Element& r, const Element& a, const Element& b,
+                                              const Element& c) {
+    Base().mul_sub_sqr(r, a, b, c);
+  }
   MM_DEVICE_CALL static void call_mul(Element& r, const Element& a, const Element& b) { Base().mul(r, a, b); }
   MM_DEVICE_CALL static void call_sqr(Element& r, const Element& a) { Base().sqr(r, a); }
 };

@@ -11,6 +11,7 @@
 #include "core/sha2.cuda.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
+#include "ecc/cuda/inverses.cuda.hpp"
 #include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
 
@@ -212,9 +213,9 @@ MM_DEVICE std::uint32_t mask_if_above(const typename C::Scalars::Element& a,
   return manymod::cuda::opaque(manymod::cuda::subc(0, 0));
 }
 
-/// The signatures of the items of thread `thread` < job.threads.
-template <class C>
-MM_DEVICE void sign(const SignJob& job, std::uint32_t thread) {
+/// The signatures of the items of thread `thread`.
+template <class C, class Block>
+MM_DEVICE void sign(const Block& block, const SignJob& job, std::uint32_t thread) {
   using Scalars = typename C::Scalars;
   using Scalar = typename Scalars::Element;
   ScalarMemory<C> memory;
@@ -250,7 +251,7 @@ MM_DEVICE void sign(const SignJob& job, std::uint32_t thread) {
     job.recovery[item] = static_cast<std::uint8_t>((odd ^ (high & 1)) | (wrapped & 2));
     job.valid[item] &= static_cast<std::uint8_t>(right & 1);
   };
-  invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, job.count, load_nonce, use);
+  invert_chain(block, f, chain_of(job, thread), job.scratch, job.count, load_nonce, use);
 }
 
 /// For the public key d G, the point u G + v (d G) of a verification is k G with this k = u + v d, or u - v
@@ -273,9 +274,9 @@ MM_DEVICE void combine_scalars(const CombineJob& job, std::uint32_t item) {
 
 // ---- verification -----------------------------------------------------------------------------------------
 
-/// The scalars of the items of thread `thread` < job.threads.
-template <class C>
-MM_DEVICE void verification_scalars(const VerifyScalarsJob& job, std::uint32_t thread) {
+/// The scalars of the items of thread `thread`.
+template <class C, class Block>
+MM_DEVICE void verification_scalars(const Block& block, const VerifyScalarsJob& job, std::uint32_t thread) {
   using Scalars = typename C::Scalars;
   using Scalar = typename Scalars::Element;
   ScalarMemory<C> memory;
@@ -300,7 +301,7 @@ MM_DEVICE void verification_scalars(const VerifyScalarsJob& job, std::uint32_t t
     f.to_limbs(row_out<C::kOrderWords>(job.v.at(item)), r);
     job.valid[item] = static_cast<std::uint8_t>(valid & 1);
   };
-  invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, job.count, load_s, use);
+  invert_chain(block, f, chain_of(job, thread), job.scratch, job.count, load_s, use);
 }
 
 /// Whether r z = x, or (r + n) z = x where r + n < p. below(number): whether it is below p.

@@ -11,6 +11,7 @@
 #include "core/portable.hpp"
 #include "ecc/cuda/digits.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
+#include "ecc/cuda/inverses.cuda.hpp"
 #include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/shuffled_words.cuda.hpp"
 #include "ecc/cuda/single_thread.cuda.hpp"
@@ -219,8 +220,8 @@ MM_DEVICE void ladder25519(const PointJob& job, std::uint32_t item) {
 }
 
 /// X / Z, 0 where Z is 0, and Y / Z where job.y.words is not null; or prepared points as entries of a table.
-template <class C>
-MM_DEVICE void normalise_projective(const AffineJob& job, std::uint32_t thread) {
+template <class C, class Block>
+MM_DEVICE void normalise_projective(const Block& block, const AffineJob& job, std::uint32_t thread) {
   const typename C::Field f;
   const std::size_t count = job.count, column = C::kWords * count;
   const auto load_z = [&](std::uint32_t item, typename C::Element& z) {
@@ -253,7 +254,7 @@ MM_DEVICE void normalise_projective(const AffineJob& job, std::uint32_t thread) 
     f.to_limbs(row_out<C::kWords>(job.x.at(item)), x);
     if (job.y.words != nullptr) f.to_limbs(row_out<C::kWords>(job.y.at(item)), y);
   };
-  invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, count, load_z, use);
+  invert_chain(block, f, chain_of(job, thread), job.scratch, count, load_z, use);
 }
 
 }  // namespace manymod::ecc::cuda

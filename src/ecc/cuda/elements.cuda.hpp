@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and elements of fields in the memory of kernels: rows and columns (ecc/device/jobs.hpp), and
-// inverses of many elements for one inversion of each thread.
+// Numbers and elements of fields in the memory of kernels: rows and columns (ecc/device/jobs.hpp).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,6 @@
 
 #include "core/portable.hpp"
 #include "ecc/cuda/jobs.cuda.hpp"
-#include "field/running_product.hpp"
 #include "repr/integer_memory.cuda.hpp"
 
 namespace manymod::ecc::cuda {
@@ -111,44 +109,6 @@ MM_DEVICE void store_point(const F& f, const Job& job, std::uint32_t item, const
   store_element(f, Column{job.result, job.count, item}, p.x);
   store_element(f, Column{job.result + column, job.count, item}, p.y);
   store_element(f, Column{job.result + 2 * column, job.count, item}, p.z);
-}
-
-/// The items of one thread: thread, thread + threads, ..
-struct Chain {
-  std::uint32_t first, step, end;
-};
-
-/// use(item, inverse) for the items of a chain, from the last to the first, with the inverses of what
-/// load(item, x) gives, which must not be 0: Montgomery's trick. Three products an item and one inversion.
-/// `scratch`: room for a column of elements of `count` items. `inverter`: the same field as f, which inverts.
-template <class F, class Inverter, class Load, class Use>
-MM_DEVICE void invert_chain(const F& f, const Inverter& inverter, const Chain& chain, std::uint32_t* scratch,
-                            std::size_t count, const Load& load, const Use& use) {
-  if (chain.first >= chain.end) return;
-  typename F::Element x, before;
-  field::RunningProduct<F> product(f);
-  std::uint32_t item = chain.first;
-  MM_ROLLED
-  for (; item < chain.end; item += chain.step) {
-    store_element(f, Column{scratch, count, item}, product.before());
-    load(item, x);
-    product.push(f, x);
-  }
-  product.invert(inverter);
-  const std::uint32_t items = (item - chain.first) / chain.step;
-  MM_ROLLED
-  for (std::uint32_t left = items; left > 0; --left) {
-    item = chain.first + (left - 1) * chain.step;
-    load_element(f, before, ConstColumn{scratch, count, item});
-    load(item, x);
-    product.pop(f, before, x, before);
-    use(item, before);
-  }
-}
-template <class F, class Load, class Use>
-MM_DEVICE void invert_chain(const F& f, const Chain& chain, std::uint32_t* scratch, std::size_t count,
-                            const Load& load, const Use& use) {
-  invert_chain(f, f, chain, scratch, count, load, use);
 }
 
 }  // namespace manymod::ecc::cuda

@@ -2,6 +2,7 @@
 // The kernels of one curve: MM_POINT_KERNELS(name, Curve) and MM_ECDSA_KERNELS(name, Curve).
 #pragma once
 
+#include "arch/cuda/block_group.cuda.hpp"
 #include "ecc/cuda/decoding.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
@@ -23,13 +24,12 @@ __device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * b
     const std::uint32_t item = thread_number();                                          \
     if (item < job.count) call;                                                          \
   }
-// Each thread has a chain of items.
-#define MM_CHAIN_KERNEL(name, Job, call)                                        \
+// Each thread has a chain of items, and a block inverts together.
+#define MM_CHAIN_KERNEL(name, Job, function)                                    \
   extern "C" __global__ void __launch_bounds__(manymod::ecc::cuda::kChainBlock) \
       name(const __grid_constant__ manymod::ecc::cuda::Job job) {               \
     using namespace manymod::ecc::cuda;                                         \
-    const std::uint32_t thread = thread_number();                               \
-    if (thread < job.threads) call;                                             \
+    function(manymod::cuda::BlockGroup<kChainBlock>(), job, thread_number());   \
   }
 
 // All threads of a warp compute together; those beyond the last item compute an item again and do not store
@@ -49,13 +49,13 @@ __device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * b
   MM_POINT_KERNEL(ecc_##name##_multiply, kBlocks, PointJob, multiply<Curve>(job, item)) \
   MM_POINT_KERNEL(ecc_##name##_two, kBlocks, PointJob, multiply_two<Curve>(job, item))  \
   MM_POINT_KERNEL(ecc_##name##_check, kBlocks, PointJob, check_point<Curve>(job, item)) \
-  MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise<Curve>(job, thread))
+  MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise<Curve>)
 
 // Arithmetic modulo the order, and comparisons and decoding by functions for special primes or for any.
 #define MM_SCALAR_KERNELS(name, Curve)                                                    \
-  MM_CHAIN_KERNEL(ecc_##name##_sign, SignJob, sign<Curve>(job, thread))                   \
+  MM_CHAIN_KERNEL(ecc_##name##_sign, SignJob, sign<Curve>)                                \
   MM_POINT_KERNEL(ecc_##name##_combine, 1, CombineJob, combine_scalars<Curve>(job, item)) \
-  MM_CHAIN_KERNEL(ecc_##name##_scalars, VerifyScalarsJob, verification_scalars<Curve>(job, thread))
+  MM_CHAIN_KERNEL(ecc_##name##_scalars, VerifyScalarsJob, verification_scalars<Curve>)
 #define MM_ECDSA_KERNELS(name, Curve)                                                     \
   MM_SCALAR_KERNELS(name, Curve)                                                          \
   MM_POINT_KERNEL(ecc_##name##_decode, 1, DecodeJob, decode_compressed<Curve>(job, item)) \

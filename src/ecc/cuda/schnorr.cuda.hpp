@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "ecc/cuda/ecdsa.cuda.hpp"
+#include "ecc/cuda/inverses.cuda.hpp"
 #include "ecc/cuda/string_hash.cuda.hpp"
 
 namespace manymod::ecc::cuda {
@@ -32,9 +33,9 @@ MM_DEVICE void hash_to_number(const HashJob& job, std::uint32_t item) {
   }
 }
 
-/// r = e + x and s = (k - r d) / (1 + d) of SM2, for the items of thread `thread` < job.threads.
-template <class C>
-MM_DEVICE void sign_sm2(const SignJob& job, std::uint32_t thread) {
+/// r = e + x and s = (k - r d) / (1 + d) of SM2, for the items of thread `thread`.
+template <class C, class Block>
+MM_DEVICE void sign_sm2(const Block& block, const SignJob& job, std::uint32_t thread) {
   using Scalars = typename C::Scalars;
   using Scalar = typename Scalars::Element;
   ScalarMemory<C> memory;
@@ -72,7 +73,7 @@ MM_DEVICE void sign_sm2(const SignJob& job, std::uint32_t thread) {
     job.recovery[item] = static_cast<std::uint8_t>(job.y.at(item)[0] & 1);
     job.valid[item] &= static_cast<std::uint8_t>(right & 1);
   };
-  invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, job.count, load_denominator, use);
+  invert_chain(block, f, chain_of(job, thread), job.scratch, job.count, load_denominator, use);
 }
 
 }  // namespace manymod::ecc::cuda

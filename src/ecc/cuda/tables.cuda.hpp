@@ -12,6 +12,7 @@
 #include "ecc/cuda/curves.cuda.hpp"
 #include "ecc/cuda/edwards.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
+#include "ecc/cuda/inverses.cuda.hpp"
 #include "ecc/cuda/jobs.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
 #include "ecc/curve.hpp"
@@ -55,7 +56,7 @@ std::vector<std::uint32_t> base_table(const Curve& curve) {
       words[(C::kWords + j) * kBaseEntries] = r.y.words[j];
     }
   };
-  invert_chain(f, Chain{0, 1, kCount}, scratch.data(), kCount, load_z, use);
+  invert_chain(BlockOfOne(), f, Chain{0, 1, kCount}, scratch.data(), kCount, load_z, use);
   return table;
 }
 
@@ -129,7 +130,7 @@ std::vector<std::uint32_t> base_table_edwards(const Curve& curve) {
       words[j * kBaseEntries] = elements[j / C::kWords]->words[j % C::kWords];
     }
   };
-  invert_chain(f, Chain{0, 1, kCount}, scratch.data(), kCount, load_z, use);
+  invert_chain(BlockOfOne(), f, Chain{0, 1, kCount}, scratch.data(), kCount, load_z, use);
   return table;
 }
 

@@ -94,7 +94,7 @@ bool decodes(const CurveKernels& kernels, const Curve& curve) {
 
 std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsigned launches) {
   // As many threads as keep the multiprocessors busy, then longer chains.
-  const std::uint32_t busy = std::max(1U, multiprocessors * 512 / launches);
+  const std::uint32_t busy = std::max(1U, multiprocessors * 256 / launches);
   return std::min(count, std::max(busy, (count + kMaxChain - 1) / kMaxChain));
 }
 

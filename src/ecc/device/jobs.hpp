@@ -17,7 +17,7 @@
 namespace manymod::ecc::device {
 
 inline constexpr unsigned kPointBlock = 128;  ///< threads of a block, one item each
-inline constexpr unsigned kChainBlock = 64;   ///< of kernels whose threads invert for several items
+inline constexpr unsigned kChainBlock = 128;  ///< of kernels whose blocks invert for all of their items
 
 /// Bits of a digit of k in k G (constant-time, entries held by the threads of a warp), of u in u G + v P
 /// (public), and of k in k P.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions modulo the Montgomery-friendly primes of P-256 and SM2, as reductions.cuda.hpp describes them,
-// and the reduction of a number with a small word above it, such as a difference of several numbers.
+// Reductions modulo the Montgomery-friendly primes of P-256 and SM2, as reductions.cuda.hpp describes them.
 // Constant-time.
 #pragma once
 
@@ -11,9 +10,6 @@
 #include "modmul/special_primes/word_sums.cuda.hpp"
 
 namespace manymod::special_primes {
-
-/// The sign of a word above the highest one of a number, in two's complement.
-enum class TopSign { not_negative, not_positive, any };
 
 /// What P-256 and SM2 have in common, whose B - p, the gap, is close to 2^224. The prime adds:
 ///   kGapIsAbove     whether the gap is above 2^224; it differs from 2^224 by less than 2^193
@@ -36,6 +32,11 @@ struct MontgomeryFriendly {
   /// is one.
   MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
     subtract_if<Prime>(r, reduce_to_top(r, t));
+  }
+  /// The sum with q p is in (-B^2, B^2 + B p), so that its upper half has -1, 0 or 1 above it.
+  MM_DEVICE static void reduce_signed(std::uint32_t* r, std::uint32_t* t, std::uint32_t top) {
+    top += reduce_to_top(r, t);
+    settle_top<TopSign::any>(r, top);
   }
   /// r + c B = t / R mod p, c = 0 or 1, below B + p. @return c.
   MM_DEVICE static std::uint32_t reduce_to_top(std::uint32_t* r, std::uint32_t* t) {
@@ -75,12 +76,6 @@ struct MontgomeryFriendly {
     MM_UNROLL
     for (unsigned j = 1; j + 1 < Prime::kWords; ++j) r[j] = cuda::addc_cc(r[j], Prime::gap_word(j, k));
     r[Prime::kWords - 1] = cuda::addc(highest, Prime::gap_word(Prime::kWords - 1, k));
-  }
-
- protected:
-  /// All ones if the number in two's complement is negative.
-  MM_DEVICE static constexpr std::uint32_t sign_mask(std::uint32_t number) {
-    return static_cast<std::uint32_t>(static_cast<std::int32_t>(number) >> 31);
   }
 };
 

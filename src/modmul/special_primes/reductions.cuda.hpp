@@ -9,7 +9,10 @@
 //   repay(r, c)     r = r - c B mod p, r < B. On input: c is 0 or 1, r - c B > -B
 //   settle(r)       r = r mod p, r < 2 p. On input: r < B
 //   kOrdersProducts whether products are to follow each other in machine code (products.cuda.hpp)
-// P-256 and SM2 (montgomery_friendly.cuda.hpp) also have functions for differences of several numbers.
+// P-256 and SM2 (montgomery_friendly.cuda.hpp), P-384 and P-521 also have, for differences of several
+// numbers:
+//   settle_top<s>(r, top)      r = r + top B mod p, r < B. On input: -3 <= top <= 3, of the sign s
+//   reduce_signed(r, t, top)   r = (t + top B^2) / R mod p, r < B. On input: t < B^2, top is 0 or -1
 //
 // Folding primes, those of this file, replace B by d = B - k p > 0, small: r + c B = r + c d.
 // Montgomery-friendly primes have p = -1 modulo a power of 2^32: the quotient of a step is the lowest words
@@ -182,6 +185,26 @@ struct P384 {
     MM_UNROLL
     for (unsigned j = 0; j < kWords; ++j) r[j] = sum[j];
   }
+  /// As low + d high above, and top B^2 = top d B: v = (the part from B on) + top d is in [-d, d]. With s = 1
+  /// where v is negative and v + s 2^160 in five words, d v = d (v + s 2^160) - s d 2^160, in (-2^258,
+  /// 2^258). If low' + d v is B or more, adding d carries no further than into word 8, as above; if it is
+  /// negative, its words hold more than B - 2^258, of which the lowest nine are above 2^288 - 2^258 > d.
+  MM_DEVICE static void reduce_signed(std::uint32_t* r, std::uint32_t* t, std::uint32_t top) {
+    std::uint32_t sum[kWords + 5];
+    add_product(sum, t + kWords, t);
+    std::uint32_t* const v = sum + kWords;
+    const std::uint32_t negative = add_signed_fold<5>(v, top);
+    std::uint32_t fold[10];
+    const std::uint32_t zero[5] = {};
+    add_product(fold, v, zero);
+    static_cast<void>(add_signed_fold<5>(fold + 5, negative));
+    sum[0] = cuda::add_cc(sum[0], fold[0]);
+    MM_UNROLL
+    for (unsigned j = 1; j < kWords; ++j) sum[j] = cuda::addc_cc(sum[j], j < 10 ? fold[j] : negative);
+    static_cast<void>(add_signed_fold<9>(sum, cuda::addc(negative, 0)));
+    MM_UNROLL
+    for (unsigned j = 0; j < kWords; ++j) r[j] = sum[j];
+  }
   /// r + c d < B + d: if that overflows, the low part is below d < 2^129.
   MM_DEVICE static void correct(std::uint32_t* r, std::uint32_t c) { add_fold<6>(r, add_fold<kWords>(r, c)); }
   /// r - c d > -d: if that borrows, the low part is at least B - d, and its five lowest words at least 2^160
@@ -190,8 +213,23 @@ struct P384 {
     subtract_fold<5>(r, subtract_fold<kWords>(r, c));
   }
   MM_DEVICE static void settle(std::uint32_t* /*r*/) {}  // B < 2 p
+  /// -3 d <= r + top d < B + 3 d: as in correct and repay, 4 d < 2^131 and 2^160 - 4 d > 0.
+  template <TopSign kSign>
+  MM_DEVICE static void settle_top(std::uint32_t* r, std::uint32_t top) {
+    static_cast<void>(add_signed_fold<5>(r, add_signed_fold<kWords>(r, top)));
+  }
 
  private:
+  /// r += k d in its lowest kCount words, for -3 <= k <= 3. @return the word above them.
+  template <unsigned kCount>
+  MM_DEVICE static std::uint32_t add_signed_fold(std::uint32_t* r, std::uint32_t k) {
+    const std::uint32_t negative = sign_mask(k), positive = sign_mask(0 - k);
+    const std::uint32_t fold[5] = {k, negative - k, positive, positive + k, negative + k};
+    r[0] = cuda::add_cc(r[0], fold[0]);
+    MM_UNROLL
+    for (unsigned j = 1; j < kCount; ++j) r[j] = cuda::addc_cc(r[j], j < 5 ? fold[j] : negative);
+    return cuda::addc(negative, 0);
+  }
   /// Word j of c d, for c = 0 or 1.
   MM_DEVICE static std::uint32_t fold_word(unsigned j, std::uint32_t c) {
     return j == 0 || j == 4 ? c : j == 1 || j == 2 ? 0 - c : 0;
@@ -252,10 +290,7 @@ struct P521 {
   /// t < B^2 = 2^1088: low 521 bits + high 567 bits < 2^568, then low 521 bits + high 47 bits.
   MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
     std::uint32_t high[kWords + 1];
-    MM_UNROLL
-    for (unsigned j = 0; j < kWords; ++j) high[j] = cuda::shift_right(t[kTop + j], t[kTop + j + 1], kTopBits);
-    high[kWords] = t[2 * kWords - 1] >> kTopBits;
-    t[kTop] &= kTopMask;
+    take_high(high, t);
     high[kWords] += add_words<kWords, kWords>(t, 0, high);
     const std::uint32_t rest[2] = {cuda::shift_right(t[kTop], high[kWords], kTopBits),
                                    high[kWords] >> kTopBits};
@@ -263,6 +298,36 @@ struct P521 {
     add_words<kWords, 2>(t, 0, rest);
     MM_UNROLL
     for (unsigned j = 0; j < kWords; ++j) r[j] = t[j];
+  }
+  /// The same, and top B^2 = top 2^46, which makes the last number that is added negative, if it is below
+  /// 2^46. Then the sum may be negative, too: its words hold more than B - 2^46.
+  MM_DEVICE static void reduce_signed(std::uint32_t* r, std::uint32_t* t, std::uint32_t top) {
+    std::uint32_t high[kWords + 1];
+    take_high(high, t);
+    high[kWords] += add_words<kWords, kWords>(t, 0, high);
+    std::uint32_t low = cuda::shift_right(t[kTop], high[kWords], kTopBits);
+    std::uint32_t rest = (high[kWords] >> kTopBits) + (top << (46 - 32));
+    t[kTop] &= kTopMask;
+    const std::uint32_t negative = sign_mask(rest);
+    t[0] = cuda::add_cc(t[0], low);
+    t[1] = cuda::addc_cc(t[1], rest);
+    MM_UNROLL
+    for (unsigned j = 2; j < kWords; ++j) t[j] = cuda::addc_cc(t[j], negative);
+    const std::uint32_t above = cuda::addc(negative, 0);
+    r[0] = cuda::add_cc(t[0], above << kSpareBits);
+    r[1] = cuda::addc(t[1], above);
+    MM_UNROLL
+    for (unsigned j = 2; j < kWords; ++j) r[j] = t[j];
+  }
+  /// -3 2^23 <= r + top 2^23 < B + 3 2^23. If that overflows, the low part is below 3 2^23, and if it is
+  /// negative, the lowest word is at least 2^32 - 3 2^23.
+  template <TopSign kSign>
+  MM_DEVICE static void settle_top(std::uint32_t* r, std::uint32_t top) {
+    const std::uint32_t negative = sign_mask(top);
+    r[0] = cuda::add_cc(r[0], top << kSpareBits);
+    MM_UNROLL
+    for (unsigned j = 1; j < kWords; ++j) r[j] = cuda::addc_cc(r[j], negative);
+    r[0] += cuda::addc(negative, 0) << kSpareBits;
   }
   /// r + 2^23 c < B + 2^23: if that overflows, the low part is below 2^23.
   MM_DEVICE static void correct(std::uint32_t* r, std::uint32_t c) {
@@ -288,6 +353,14 @@ struct P521 {
   static constexpr unsigned kTopBits = 521 - 32 * kTop;
   static constexpr unsigned kSpareBits = 32 - kTopBits;
   static constexpr std::uint32_t kTopMask = (1u << kTopBits) - 1;
+
+  /// high = t / 2^521, and t = t mod 2^521 in its kWords lowest words.
+  MM_DEVICE static void take_high(std::uint32_t (&high)[kWords + 1], std::uint32_t* t) {
+    MM_UNROLL
+    for (unsigned j = 0; j < kWords; ++j) high[j] = cuda::shift_right(t[kTop + j], t[kTop + j + 1], kTopBits);
+    high[kWords] = t[2 * kWords - 1] >> kTopBits;
+    t[kTop] &= kTopMask;
+  }
 };
 
 /// Whether the words are those of the prime.

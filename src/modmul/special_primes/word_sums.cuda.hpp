@@ -9,6 +9,14 @@
 
 namespace manymod::special_primes {
 
+/// The sign of a word above the highest one of a number, in two's complement.
+enum class TopSign { not_negative, not_positive, any };
+
+/// All ones if the number in two's complement is negative.
+MM_DEVICE constexpr std::uint32_t sign_mask(std::uint32_t number) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(number) >> 31);
+}
+
 /// t[from .. kEnd) += u[0 .. kCount), a carry chain to the end. @return the carry out.
 template <unsigned kEnd, unsigned kCount>
 MM_DEVICE std::uint32_t add_words(std::uint32_t* t, unsigned from, const std::uint32_t* u) {

@@ -2,6 +2,7 @@
 #include "field/special.cuda.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 #include "field/fused.hpp"
@@ -189,51 +190,63 @@ TEST(SpecialField, CombinationsOfProductsAndSums) {
   check_combinations<special_primes::P521>();
 }
 
+/// Word j of k (B - p) in two's complement.
+template <class Prime>
+std::uint32_t gap_word(unsigned j, int k) {
+  std::int64_t carry = 0;
+  std::uint32_t word = 0;
+  for (unsigned i = 0; i <= j; ++i) {
+    carry -= std::int64_t{k} * Prime::word(i);
+    word = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  return word;
+}
+
 /// r + top B mod p, for every highest word that decides about the multiple of p and lower words of 0, 1, all
 /// ones, and those of multiples of B - p.
 template <class Prime>
 void check_words_above() {
   using special_primes::TopSign;
   constexpr unsigned kWords = Prime::kWords;
+  constexpr std::size_t kLimbs = (kWords + 1) / 2;
   const naive::Limbs p = Backend<Prime>::prime();
-  for (std::uint32_t top = std::uint32_t{0} - 3; top != 4; ++top) {
+  const NaiveField plain(p);
+  const NaiveField::Element above{naive::reduce(power_of_two_limbs(32 * kWords, kLimbs + 1), p), 1};
+  const auto value_of = [&p](const std::uint32_t(&words)[kWords]) {
+    naive::Limbs number(kLimbs, 0);
+    for (unsigned j = 0; j < kWords; ++j) number[j / 2] |= Limb{words[j]} << (32 * (j % 2));
+    return naive::reduce(number, p);
+  };
+  for (int top = -3; top <= 3; ++top) {
     for (unsigned pattern = 0; pattern < 1200; ++pattern) {
       std::uint32_t r[kWords];
       r[kWords - 1] = pattern % 12 - 6;
       const unsigned low = pattern / 12;
       for (unsigned j = 0; j + 1 < kWords; ++j) {
         r[j] = low < 4    ? 0 - (low >> 1)
-               : low < 20 ? Prime::gap_word(j, low % 9 - 4)
+               : low < 20 ? gap_word<Prime>(j, static_cast<int>(low % 9) - 4)
                           : 0 - (low >> (j % 6) & 1);
       }
       if (low % 2 == 1) r[0] += 1 - low % 4;
-      // r + top B + 4 p, which is not negative, since 3 B < 4 p.
-      naive::Limbs number(kWords / 2 + 1, 0);
-      for (unsigned j = 0; j < kWords; ++j) number[j / 2] |= Limb{r[j]} << (32 * (j % 2));
-      number[kWords / 2] = static_cast<Limb>(static_cast<std::int32_t>(top));
-      for (unsigned i = 0; i < 4; ++i) {
-        naive::Limbs prime = p;
-        prime.push_back(0);
-        unsigned carry = 0;
-        for (std::size_t j = 0; j < number.size(); ++j) {
-          const unsigned __int128 sum = static_cast<unsigned __int128>(number[j]) + prime[j] + carry;
-          number[j] = static_cast<Limb>(sum);
-          carry = static_cast<unsigned>(sum >> 64);
+      NaiveField::Element expected{value_of(r), 1};
+      for (int i = 0; i < std::abs(top); ++i) {
+        if (top > 0) {
+          plain.add(expected, expected, above);
+        } else {
+          plain.sub(expected, expected, above);
         }
+        plain.template normalize_weak<2>(expected, expected);
       }
-      const naive::Limbs expected = naive::reduce(number, p);
       const auto check = [&]<TopSign kSign>() {
         std::uint32_t settled[kWords];
         std::copy(std::begin(r), std::end(r), std::begin(settled));
-        Prime::template settle_top<kSign>(settled, top);
-        naive::Limbs result(kWords / 2, 0);
-        for (unsigned j = 0; j < kWords; ++j) result[j / 2] |= Limb{settled[j]} << (32 * (j % 2));
-        EXPECT_EQ(naive::reduce(result, p), expected) << static_cast<std::int32_t>(top) << ' ' << pattern;
+        Prime::template settle_top<kSign>(settled, static_cast<std::uint32_t>(top));
+        EXPECT_EQ(value_of(settled), expected.value) << top << ' ' << pattern;
       };
       check.template operator()<TopSign::any>();
-      const bool negative = top >> 31 != 0;
-      if (!negative) check.template operator()<TopSign::not_negative>();
-      if (negative || top == 0) check.template operator()<TopSign::not_positive>();
+      if (top >= 0) check.template operator()<TopSign::not_negative>();
+      if (top <= 0) check.template operator()<TopSign::not_positive>();
     }
     if (testing::Test::HasFailure()) return;
   }
@@ -242,6 +255,58 @@ void check_words_above() {
 TEST(SpecialField, WordsAboveANumber) {
   check_words_above<special_primes::P256>();
   check_words_above<special_primes::Sm2>();
+  check_words_above<special_primes::P384>();
+  check_words_above<special_primes::P521>();
+}
+
+/// (t + top B^2) / R mod p for t at the ends of its range, and where the sum is close to 0.
+template <class Prime>
+void check_signed_reductions() {
+  using Field = field::SpecialField<Prime>;
+  constexpr unsigned kWords = Prime::kWords;
+  const naive::Limbs p = Backend<Prime>::prime();
+  const NaiveField plain(p);
+  NaiveField::Element above{naive::reduce(power_of_two_limbs(64 * kWords, kWords + 1), p), 1};
+  for (unsigned pattern = 0; pattern < 4096; ++pattern) {
+    // Four pieces of 0, 1, all ones, all ones but the lowest bit, and so on.
+    std::uint32_t t[2 * kWords];
+    naive::Limbs number(kWords, 0);
+    for (unsigned j = 0; j < 2 * kWords; ++j) {
+      const unsigned kind = pattern >> (3 * (j * 4 / (2 * kWords))) & 7;
+      const bool is_first = j * 4 % (2 * kWords) < 4;
+      t[j] = (kind & 1) != 0 ? 0xffffffffu : 0;
+      if (is_first && (kind & 2) != 0) t[j] ^= 1;
+      if (!is_first && (kind & 4) != 0) t[j] ^= j % 3 == 0 ? 0xffffffffu : 0x80000000u;
+      number[j / 2] |= Limb{t[j]} << (32 * (j % 2));
+    }
+    for (const bool negative : {false, true}) {
+      NaiveField::Element expected{naive::reduce(number, p), 1};
+      if (negative) {
+        plain.sub(expected, expected, above);
+        plain.template normalize_weak<2>(expected, expected);
+      }
+      std::uint32_t copy[2 * kWords];
+      std::copy(std::begin(t), std::end(t), std::begin(copy));
+      typename Field::Element reduced;
+      field::Rules::set(reduced, 1);
+      Prime::reduce_signed(reduced.words, copy, negative ? ~std::uint32_t{0} : 0);
+      // As words they stand for the number over R, as an element for that over R^2.
+      for (unsigned i = 0; i < Field::kRadixBits; ++i) {
+        plain.half(expected, expected);
+        plain.half(expected, expected);
+      }
+      naive::Limbs r(Backend<Prime>::kLimbs);
+      Field().to_limbs(integers::WordsOut(r.data(), static_cast<unsigned>(r.size())), reduced);
+      ASSERT_EQ(r, expected.value) << pattern << ' ' << negative;
+    }
+  }
+}
+
+TEST(SpecialField, ReductionsOfDifferences) {
+  check_signed_reductions<special_primes::P256>();
+  check_signed_reductions<special_primes::Sm2>();
+  check_signed_reductions<special_primes::P384>();
+  check_signed_reductions<special_primes::P521>();
 }
 
 }  // namespace

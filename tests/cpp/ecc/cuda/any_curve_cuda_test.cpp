@@ -183,7 +183,8 @@ class Tiny {
     job.count = points.count;
     job.threads = 3;
     job.point = points.result, job.scratch = scratch.data();
-    for (std::uint32_t thread = 0; thread < job.threads; ++thread) normalise_any<C>(job, thread);
+    for (std::uint32_t thread = 0; thread < job.threads; ++thread)
+      normalise_any<C>(BlockOfOne(), job, thread);
   }
   /// Multiples of the generator as entries of a table.
   [[nodiscard]] std::vector<std::uint32_t> entries(const NumberColumn& scalars,

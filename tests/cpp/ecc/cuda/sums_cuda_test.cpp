@@ -104,7 +104,7 @@ class SumKernels : public testing::Test {
     job.x = {x.data(), C::kRowWords};
     job.y = {y.data(), C::kRowWords};
     job.infinity = infinity.data();
-    for (std::uint32_t thread = 0; thread < job.threads; ++thread) normalise<C>(job, thread);
+    for (std::uint32_t thread = 0; thread < job.threads; ++thread) normalise<C>(BlockOfOne(), job, thread);
     std::vector<PlainPoint> r(count, plain_.neutral());
     for (std::size_t i = 0; i < count; ++i) {
       r[i].infinite = infinity[i] != 0;

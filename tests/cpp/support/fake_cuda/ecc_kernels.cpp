@@ -24,11 +24,13 @@ using namespace manymod::ecc::cuda;  // NOLINT(google-build-using-namespace)
 
 /// A kernel each of whose threads has a chain of items.
 template <class Job>
-void add_chain_kernel(const std::string& name, void (*function)(const Job& job, std::uint32_t thread)) {
+void add_chain_kernel(const std::string& name,
+                      void (*function)(const BlockOfOne& block, const Job& job, std::uint32_t thread)) {
   add_kernel(name.c_str(), [function](const Launch& launch, void** parameters) {
     for_each_thread(launch, [&](const Thread& thread) {
       const auto& job = argument<Job>(parameters);
-      if (thread.index < job.threads) function(job, thread.index);
+      // One surplus thread is enough.
+      if (thread.index <= job.threads) function({}, job, thread.index);
     });
   });
 }
@@ -54,8 +56,8 @@ void add_base_kernel(const std::string& name,
 /// Arithmetic modulo the order.
 template <class C>
 void add_scalar_kernels(const std::string& name) {
-  add_chain_kernel(name + "_sign", &sign<C>);
-  add_chain_kernel(name + "_scalars", &verification_scalars<C>);
+  add_chain_kernel(name + "_sign", &sign<C, BlockOfOne>);
+  add_chain_kernel(name + "_scalars", &verification_scalars<C, BlockOfOne>);
   add_kernel_of_items(name + "_combine", &combine_scalars<C>);
 }
 
@@ -78,7 +80,7 @@ void add_curve(const std::string& name) {
   add_kernel_of_items(name + "_multiply", &multiply<C>);
   add_kernel_of_items(name + "_two", &multiply_two<C>);
   add_kernel_of_items(name + "_check", &check_point<C>);
-  add_chain_kernel(name + "_affine", &normalise<C>);
+  add_chain_kernel(name + "_affine", &normalise<C, BlockOfOne>);
   add_sums<JacobianSums<C>>(name);
   add_scalar_kernels<C>(name);
   add_kernel_of_items(name + "_decode", &decode_compressed<C>);
@@ -91,7 +93,7 @@ void add_any_curve(const std::string& name) {
   add_kernel_of_items(name + "_multiply", &multiply_any<C>);
   add_kernel_of_items(name + "_two", &multiply_two_any<C>);
   add_kernel_of_items(name + "_check", &check_point_any<C>);
-  add_chain_kernel(name + "_affine", &normalise_any<C>);
+  add_chain_kernel(name + "_affine", &normalise_any<C, BlockOfOne>);
   add_sums<AnySums<C>>(name);
   add_scalar_kernels<C>(name);
   add_kernel_of_items(name + "_decode", &decode_compressed_any<C>);
@@ -118,8 +120,8 @@ void install_ecc_kernels() {
   add_base_kernel("ecc_ed25519_base", &multiply_base_edwards<Edwards25519>);
   add_kernel_of_items("ecc_ed25519_multiply", &multiply_edwards<Edwards25519>);
   add_kernel_of_items("ecc_ed25519_two", &multiply_two_edwards<Edwards25519>);
-  add_chain_kernel("ecc_ed25519_affine", &normalise_projective<Edwards25519>);
-  add_chain_kernel("ecc_x25519_affine", &normalise_projective<Edwards25519>);
+  add_chain_kernel("ecc_ed25519_affine", &normalise_projective<Edwards25519, BlockOfOne>);
+  add_chain_kernel("ecc_x25519_affine", &normalise_projective<Edwards25519, BlockOfOne>);
   add_kernel_of_items("ecc_x25519_ladder", &ladder25519<Edwards25519>);
   add_sums<EdwardsSums<Edwards25519>>("ecc_ed25519");
   add_kernel_of_items("ecc_ed25519_expand", &expand_key<Edwards25519>);
@@ -132,7 +134,7 @@ void install_ecc_kernels() {
   add_kernel_of_items("ecc_rows_even", &make_even);
   add_kernel_of_items("ecc_secp256k1_hash", &hash_to_number<Secp256k1, Sha256>);
   add_hashes<Sm2, Sm3>("ecc_sm2");
-  add_chain_kernel("ecc_sm2_dsa_sign", &sign_sm2<Sm2>);
+  add_chain_kernel("ecc_sm2_dsa_sign", &sign_sm2<Sm2, BlockOfOne>);
   add_kernel_of_items("ecc_sm2_hash", &hash_to_number<Sm2, Sm3>);
   add_kernel_of_items("ecc_rows_gather", &gather_strings);
   add_kernel_of_items("ecc_rows_tag", &read_tag);
