@@ -41,10 +41,14 @@ struct ScalarMemory {
 
 /// The field of scalars of a curve. `memory` must stay as long as it.
 template <class C>
+MM_DEVICE typename C::InlineScalars inline_scalar_field(const CurveNumbers& curve, ScalarMemory<C>& memory) {
+  return C::InlineScalars::with_radix_squared(row_words<C::kOrderWords>(curve.order),
+                                              row_words<C::kOrderWords>(curve.radix_squared),
+                                              LaneMemory{memory.words, 1}, SingleThread{});
+}
+template <class C>
 MM_DEVICE typename C::Scalars scalar_field(const CurveNumbers& curve, ScalarMemory<C>& memory) {
-  return typename C::Scalars(C::InlineScalars::with_radix_squared(
-      row_words<C::kOrderWords>(curve.order), row_words<C::kOrderWords>(curve.radix_squared),
-      LaneMemory{memory.words, 1}, SingleThread{}));
+  return typename C::Scalars(inline_scalar_field<C>(curve, memory));
 }
 
 // ---- RFC 6979 ---------------------------------------------------------------------------------------------
@@ -251,7 +255,9 @@ MM_DEVICE void sign(const Block& block, const SignJob& job, std::uint32_t thread
     job.recovery[item] = static_cast<std::uint8_t>((odd ^ (high & 1)) | (wrapped & 2));
     job.valid[item] &= static_cast<std::uint8_t>(right & 1);
   };
-  invert_chain(block, f, chain_of(job, thread), job.scratch, job.count, load_nonce, use);
+  // A second field, used for the inversion alone, for the reason that normalise_any has (any_curve.cuda.hpp).
+  const typename C::InlineScalars inverter = inline_scalar_field<C>(job.curve, memory);
+  invert_chain(block, f, inverter, chain_of(job, thread), job.scratch, job.count, load_nonce, use);
 }
 
 /// For the public key d G, the point u G + v (d G) of a verification is k G with this k = u + v d, or u - v
