@@ -42,8 +42,9 @@ endfunction()
 
 # Set <result> to the suffixes of sets that this machine does not execute, out of those that many machines lack. What is
 # built for tests on this machine alone need not spend minutes on their code, which no test can run: it is compiled with
-# manymod_foreign_isa_flags. Not optimised, such files emit inline functions that others emit, too; the linker keeps the
-# copies of the others, as these files come last.
+# manymod_foreign_isa_flags. Not optimised, such files emit inline functions that others emit, too. These files come last
+# in the library and in programs, so that the linker keeps the copies of its other files; but copies that only tests emit
+# besides are kept, unchecked. They are plain code without vectors, or the tests would end by SIGILL.
 set(manymod_foreign_isa_flags -O0 -fno-sanitize=all -DMANYMOD_FOREIGN_ISA=1)
 function(manymod_find_foreign_isas result)
   set(foreign "")
@@ -55,7 +56,7 @@ function(manymod_find_foreign_isas result)
       list(JOIN features " && " supported)
       file(WRITE "${probe}" "int main() { __builtin_cpu_init(); return ${supported} ? 0 : 1; }\n")
       try_run(outcome compiles "${CMAKE_CURRENT_BINARY_DIR}/isa/${suffix}" "${probe}")
-      if(compiles AND NOT outcome EQUAL 0)
+      if(compiles AND outcome EQUAL 1)
         list(APPEND foreign "${suffix}")
       endif()
       # Results are cached, and another machine may use this folder later.
@@ -64,7 +65,8 @@ function(manymod_find_foreign_isas result)
     endforeach()
   endif()
   if(foreign)
-    message(STATUS "Tests: this machine does not execute ${foreign}")
+    list(JOIN foreign ", " names)
+    message(STATUS "Tests: this machine does not execute ${names}")
   endif()
   set(${result} "${foreign}" PARENT_SCOPE)
 endfunction()

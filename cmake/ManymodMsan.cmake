@@ -55,13 +55,16 @@ file(GLOB manymod_msan_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURC
      "src/ecc/lanes/runtime_curves.*.cpp" "src/modmul/montgomery_lanes/*.cpp"
      "src/modmul/*/*.avx2.cpp" "src/modmul/*/*.avx512f.cpp" "src/modmul/*/*.avx512ifma.cpp")
 set(manymod_msan_objects "")
+set(manymod_msan_foreign_objects "")
 foreach(source IN LISTS manymod_msan_sources)
   set(flags -O1)
+  set(objects manymod_msan_objects)
   foreach(suffix IN LISTS manymod_isa_suffixes)
     if(source MATCHES "\\.${suffix}\\.cpp$")
       set(flags -O1 ${manymod_isa_flags_${suffix}})
       if(suffix IN_LIST manymod_foreign_isas)
         list(APPEND flags ${manymod_foreign_isa_flags})
+        set(objects manymod_msan_foreign_objects)
       endif()
     endif()
   endforeach()
@@ -71,8 +74,9 @@ foreach(source IN LISTS manymod_msan_sources)
   endif()
   manymod_compile_by_clang("${source}" msan object -g1 -DMANYMOD_X86_64=1
                            "-I${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp" ${manymod_msan_flags} ${flags})
-  list(APPEND manymod_msan_objects "${object}")
+  list(APPEND ${objects} "${object}")
 endforeach()
+list(APPEND manymod_msan_objects ${manymod_msan_foreign_objects})
 set(manymod_msan_program "${CMAKE_CURRENT_BINARY_DIR}/msan/secret_lanes")
 add_custom_command(
   OUTPUT "${manymod_msan_program}"

@@ -49,7 +49,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 
 # Fields in lanes, which are headers for instruction-set files, by pointers: compiled with the options of the library, for
-# which CMakeLists.txt has the reasons.
+# which CMakeLists.txt has the reasons. Those that this machine does not execute are left out of every build.
 manymod_split_by_isa(lane_field_sources lane_field_isa_sources)
 if(MANYMOD_SANITIZE AND MANYMOD_X86_64)
   set_property(SOURCE ${lane_field_isa_sources} APPEND PROPERTY COMPILE_OPTIONS

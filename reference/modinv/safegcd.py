@@ -126,8 +126,8 @@ class State:
 def invert_fixed(x: int, n: int, steps: int = BATCH, *, half: bool = False) -> int | None:
     """Inverse by a number of batches that depends on the length of n alone: constant-time.
 
-    Starts from delta = 1, or from 1/2 with ``half``, which needs a fifth fewer divsteps: so does the compiled
-    code. ``None`` where gcd(x, n) > 1; for n = 1 the inverse is 0.
+    Starts from delta = 1, or from 1/2 with ``half``, which needs a fifth fewer divsteps. The compiled
+    constant-time code starts from 1/2. ``None`` where gcd(x, n) > 1; for n = 1 the inverse is 0.
     """
     bits = n.bit_length()
     bound, eta2 = (iteration_bound_half(bits), 1) if half else (iteration_bound(bits), 2)

@@ -28,7 +28,7 @@ class SpecialField {
   static constexpr unsigned kWords = Prime::kWords;  ///< 32-bit words of a number in memory
   static constexpr unsigned kRadixBits = Prime::kRadixBits;
   static constexpr unsigned kBoundBits = 32 * kWords;  ///< elements are below B = 2^kBoundBits
-  /// Whether the prime reduces sums of some elements at once.
+  /// Whether the prime reduces sums of some elements, and differences of products, at once.
   static constexpr bool kSettlesTop =
       requires(std::uint32_t* r) { Prime::template settle_top<special_primes::TopSign::any>(r, 0); };
 

@@ -104,8 +104,8 @@ void SafeGcd::load(std::span<const Limb> x) {
   e_[0] = 1;
 }
 
-/// What modinv::divsteps does, several steps at once: while delta <= 0 every step adds a multiple of f, so
-/// `batch` low bits of g are cancelled by w = -g/f mod 2^batch in one go.
+/// Division steps from delta = 1, eta = -delta, several at once: while delta <= 0 every step adds a multiple
+/// of f, so `batch` low bits of g are cancelled by w = -g/f mod 2^batch in one go.
 std::int64_t SafeGcd::divsteps_var(std::int64_t eta, std::uint64_t f, std::uint64_t g, Matrix& t) {
   std::uint64_t u = 1;
   std::uint64_t v = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Division steps on low words (Bernstein and Yang, "Fast constant-time gcd computation and modular
-// inversion", 2019): the part that inversion on the host and inversion in kernels have in common. They start
-// from delta = 1/2 instead of 1, which takes a fifth fewer steps (P. Wuille, G. Maxwell, "The safegcd
-// implementation in libsecp256k1 explained").
+// inversion", 2019): the part that inversion on the host and inversion in kernels have in common. A fixed
+// number of them starts from delta = 1/2 instead of 1, which takes a fifth fewer (P. Wuille, G. Maxwell, "The
+// safegcd implementation in libsecp256k1 explained").
 //
 // Constant-time.
 #pragma once

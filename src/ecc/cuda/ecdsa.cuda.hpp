@@ -39,13 +39,15 @@ struct ScalarMemory {
   std::uint32_t words[C::Scalars::kSharedWords == 0 ? 1 : C::Scalars::kSharedWords];
 };
 
-/// The field of scalars of a curve. `memory` must stay as long as it.
+/// The field of scalars of a curve, products inlined. `memory` must stay as long as it. Two such fields may
+/// share it, as none of their functions is called by another.
 template <class C>
 MM_DEVICE typename C::InlineScalars inline_scalar_field(const CurveNumbers& curve, ScalarMemory<C>& memory) {
   return C::InlineScalars::with_radix_squared(row_words<C::kOrderWords>(curve.order),
                                               row_words<C::kOrderWords>(curve.radix_squared),
                                               LaneMemory{memory.words, 1}, SingleThread{});
 }
+/// The same, whose products are calls where they are long.
 template <class C>
 MM_DEVICE typename C::Scalars scalar_field(const CurveNumbers& curve, ScalarMemory<C>& memory) {
   return typename C::Scalars(inline_scalar_field<C>(curve, memory));

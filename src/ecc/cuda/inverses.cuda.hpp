@@ -20,7 +20,7 @@
 namespace manymod::ecc::cuda {
 
 /// A block of one thread, on the host too.
-struct BlockOfOne : SingleThread {};
+using BlockOfOne = SingleThread;
 
 /// Replaces x, which must not be 0, by its inverse. `inverter`: the same field as f, which inverts.
 ///
@@ -40,8 +40,8 @@ MM_DEVICE void invert_in_block(const Block& block, const F& f, const Inverter& i
     const auto node = [tree](unsigned i) { return Column{tree, kNodes, i}; };
     const auto load_node = [&](Element& r, unsigned i) { load_element(f, r, ConstColumn{tree, kNodes, i}); };
     const unsigned lane = block.lane();
-    // As variables of their own nvcc 13.0 gives them the memory of others whose values are still needed, on
-    // P-521, whose products are calls.
+    // An array: two variables nvcc 13.0 places in stack memory whose values are still needed, on P-521, whose
+    // products are calls (see also Weierstrass in curves.cuda.hpp).
     Element children[2];
     Element &left = children[0], &right = children[1];
     store_element(f, node(Block::kSize + lane), x);

@@ -197,7 +197,7 @@ MM_DEVICE void odd_multiples(typename C::Affine (&table)[kPointEntries], const t
 
 /// r = entry `index`, from a scan of all entries where kSecret. So are public entries of wide fields: the
 /// threads of a warp read different entries from different lines of local memory, and the few warps that wide
-/// fields leave room for cannot hide that. On an H200 it took 15 % of u G + v P on P-521.
+/// fields leave room for cannot hide that. On an H200 verification on P-521 is 9 % faster so.
 template <bool kSecret, class C>
 MM_DEVICE void table_entry(typename C::Affine& r, const typename C::Affine (&table)[kPointEntries],
                            const OddDigit& digit) {

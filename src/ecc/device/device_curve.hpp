@@ -57,10 +57,10 @@ bool derives_nonces(const CurveKernels& kernels, const Curve& curve);
 /// if p = 3 modulo 4.
 bool decodes(const CurveKernels& kernels, const Curve& curve);
 
-/// The number of threads for `count` items. The items of a thread form a chain, which shares one inversion.
-/// If there are few items, each has a thread of its own, so that all multiprocessors work; if there are
-/// more, chains have up to kMaxChain items. `launches` kernels run at the same time and share the
-/// multiprocessors.
+/// The number of threads for `count` items. The items of a thread form a chain, and the chains of a block
+/// share one inversion. If there are few items, each has a thread of its own, so that all multiprocessors
+/// work; if there are more, chains have up to kMaxChain items. `launches` kernels run at the same time and
+/// share the multiprocessors.
 inline constexpr std::uint32_t kMaxChain = 16;
 std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsigned launches = 1);
 

@@ -33,7 +33,7 @@ struct MontgomeryFriendly {
   MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
     subtract_if<Prime>(r, reduce_to_top(r, t));
   }
-  /// The sum with q p is in (-B^2, B^2 + B p), so that its upper half has -1, 0 or 1 above it.
+  /// The sum with q p is in [-B^2, B^2 + B p), so that its upper half has -1, 0 or 1 above it.
   MM_DEVICE static void reduce_signed(std::uint32_t* r, std::uint32_t* t, std::uint32_t top) {
     top += reduce_to_top(r, t);
     settle_top<TopSign::any>(r, top);

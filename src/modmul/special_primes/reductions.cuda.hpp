@@ -12,7 +12,8 @@
 // P-256 and SM2 (montgomery_friendly.cuda.hpp), P-384 and P-521 also have, for differences of several
 // numbers:
 //   settle_top<s>(r, top)      r = r + top B mod p, r < B. On input: -3 <= top <= 3, of the sign s
-//   reduce_signed(r, t, top)   r = (t + top B^2) / R mod p, r < B. On input: t < B^2, top is 0 or -1
+//   reduce_signed(r, t, top)   r = (t + top B^2) / R mod p, r < B. On input: t < B^2, which is overwritten;
+//                              top is 0 or -1
 //
 // Folding primes, those of this file, replace B by d = B - k p > 0, small: r + c B = r + c d.
 // Montgomery-friendly primes have p = -1 modulo a power of 2^32: the quotient of a step is the lowest words
@@ -213,7 +214,8 @@ struct P384 {
     subtract_fold<5>(r, subtract_fold<kWords>(r, c));
   }
   MM_DEVICE static void settle(std::uint32_t* /*r*/) {}  // B < 2 p
-  /// -3 d <= r + top d < B + 3 d: as in correct and repay, 4 d < 2^131 and 2^160 - 4 d > 0.
+  /// -3 d <= r + top d < B + 3 d. If that overflows, the low part is below 3 d, and another d leaves it below
+  /// 2^131; if it is negative, the five lowest words are at least 2^160 - 3 d > d.
   template <TopSign kSign>
   MM_DEVICE static void settle_top(std::uint32_t* r, std::uint32_t top) {
     static_cast<void>(add_signed_fold<5>(r, add_signed_fold<kWords>(r, top)));
@@ -299,8 +301,9 @@ struct P521 {
     MM_UNROLL
     for (unsigned j = 0; j < kWords; ++j) r[j] = t[j];
   }
-  /// The same, and top B^2 = top 2^46, which makes the last number that is added negative, if it is below
-  /// 2^46. Then the sum may be negative, too: its words hold more than B - 2^46.
+  /// The same, and top B^2 = top 2^46: the last number that is added, `rest` and `low`, is in [0, 2^47) for
+  /// top = 0 and at least -2^46 for top = -1. The low 521 bits and that number make no B; if the sum is
+  /// negative, its words hold at least B - 2^46, of which the lowest two are above 2^23.
   MM_DEVICE static void reduce_signed(std::uint32_t* r, std::uint32_t* t, std::uint32_t top) {
     std::uint32_t high[kWords + 1];
     take_high(high, t);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of numbers of 32-bit words, and of multiples 0 and 1 of a prime (reductions.cuda.hpp). Constant-time.
+// Sums of numbers of 32-bit words, and of multiples 0 and 1 of a prime (reductions.cuda.hpp), and signs of
+// words. Constant-time.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <string>
 
+#include "modinv/transition.hpp"
 #include "repr/limbs.hpp"
 #include "support/naive.hpp"
 
@@ -14,6 +17,28 @@ namespace {
 
 using naive::Generator;
 using naive::Limbs;
+
+static_assert(modinv::divsteps_needed(256) == 591);
+
+/// The longest runs are as long as the bound at some lengths.
+TEST(Divsteps, EndWithinTheBoundForAllShortNumbers) {
+  for (unsigned bits = 1; bits <= 8; ++bits) {
+    for (std::int64_t f = 1; f < 1 << bits; f += 2) {
+      for (std::int64_t g = 0; g <= 1 << bits; ++g) {
+        std::int64_t zeta = modinv::kFirstDivstep, a = f, b = g;
+        for (std::size_t left = modinv::divsteps_needed(bits); left > 0; --left) {
+          modinv::Transition<std::int64_t> t;
+          zeta = modinv::divsteps<1>(zeta, static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), t);
+          const std::int64_t next = (t.u * a + t.v * b) / 2;
+          b = (t.q * a + t.r * b) / 2;
+          a = next;
+        }
+        ASSERT_EQ(b, 0) << f << ' ' << g;
+        ASSERT_EQ(a < 0 ? -a : a, std::gcd(f, g)) << f << ' ' << g;
+      }
+    }
+  }
+}
 
 class SafeGcdTest : public testing::TestWithParam<bool> {
  protected:

@@ -71,7 +71,7 @@ LaneFieldCalls runtime_field(std::span<const LaneFieldCalls> fields, const Runti
 }
 
 LaneFieldBackend backend(const char* name, CpuFeatures needs, const LaneFieldTables& tables) {
-  LaneFieldBackend r{name, needs, {tables.special.begin(), tables.special.end()}};
+  LaneFieldBackend r{name, needs, {tables.special.begin(), tables.special.end()}, tables.left_out};
   for (const RuntimePrime& prime : tables.runtime.front().digit_bits == 52 ? kDigits52 : kDigits29) {
     r.fields.push_back(runtime_field(tables.runtime, prime));
   }
@@ -79,6 +79,11 @@ LaneFieldBackend backend(const char* name, CpuFeatures needs, const LaneFieldTab
 }
 
 }  // namespace
+
+const LaneFieldTables& left_out_lane_fields() {
+  static const LaneFieldTables tables{avx2_lane_fields().special, avx2_lane_fields().runtime, true};
+  return tables;
+}
 #endif
 
 std::span<const LaneFieldBackend> lane_field_backends() {

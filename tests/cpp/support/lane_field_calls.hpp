@@ -78,6 +78,7 @@ struct LaneFieldBackend {
   const char* name;
   CpuFeatures needs;
   std::vector<LaneFieldCalls> fields;
+  bool left_out;  ///< LaneFieldTables
 };
 
 inline constexpr std::size_t kRuntimePrimes = 6;
@@ -90,12 +91,15 @@ std::span<const LaneFieldBackend> lane_field_backends();
 /// references to constants.
 struct LaneFieldTables {
   std::span<const LaneFieldCalls> special, runtime;
+  bool left_out = false;  ///< of this build: the entries are those of another set
 };
 
 #if MANYMOD_X86_64
 const LaneFieldTables& avx512ifma_lane_fields();
 const LaneFieldTables& avx512f_lane_fields();
 const LaneFieldTables& avx2_lane_fields();
+/// A stand-in for a set that this build leaves out, with as many fields: tests only read their names.
+const LaneFieldTables& left_out_lane_fields();
 #endif
 
 }  // namespace manymod::test

@@ -117,7 +117,9 @@ inline std::string missing_lane_fields(std::size_t backend) {
   const auto backends = lane_field_backends();
   if (backend >= backends.size()) return "this build has no such backend";
   const std::string features = cpu_feature_names(backends[backend].needs & ~cpu_info().features);
-  return features.empty() ? "" : "this processor lacks " + features;
+  if (!features.empty()) return "this processor lacks " + features;
+  return backends[backend].left_out ? "configured on a processor that lacks it, this build leaves it out"
+                                    : "";
 }
 
 }  // namespace manymod::test

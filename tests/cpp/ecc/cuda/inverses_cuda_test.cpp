@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -17,12 +18,18 @@
 namespace manymod::ecc::cuda {
 namespace {
 
-/// A block on the host, whose threads share `words`.
+/// A block on the host, whose threads share `words`. They take turns by their numbers, up or down: a barrier
+/// that is missing is found in one of these orders.
 template <unsigned kThreads>
 class SharedBlock : public test::LockstepBlock<kThreads> {
  public:
-  SharedBlock(const test::LockstepBlock<kThreads>& block, std::vector<std::uint32_t>& words)
-      : test::LockstepBlock<kThreads>(block), words_(&words) {}
+  SharedBlock(const test::LockstepBlock<kThreads>& block, std::vector<std::uint32_t>& words, bool downwards)
+      : test::LockstepBlock<kThreads>(block), words_(&words), downwards_(downwards) {}
+
+  [[nodiscard]] unsigned lane() const {
+    const unsigned lane = test::LockstepBlock<kThreads>::lane();
+    return downwards_ ? kThreads - 1 - lane : lane;
+  }
 
   template <unsigned kWords>
   [[nodiscard]] std::uint32_t* shared_words() const {
@@ -32,6 +39,7 @@ class SharedBlock : public test::LockstepBlock<kThreads> {
 
  private:
   std::vector<std::uint32_t>* words_;
+  bool downwards_;
 };
 
 template <class F>
@@ -48,7 +56,7 @@ void expect_inverses(const F& f, std::uint32_t threads, std::uint32_t count) {
     f.from_limbs(x, integers::Words(numbers[item].data(), F::kWords));
   };
   constexpr std::size_t kTree = 2 * kThreads * kWordsOf<F>;
-  std::vector<std::uint32_t> tree(kTree, 0xdeadbeef), scratch(count * kWordsOf<F>);
+  std::vector<std::uint32_t> scratch(count * kWordsOf<F>);
   std::vector<unsigned> times(count);
   const auto use = [&](std::uint32_t item, const Element& inverse) {
     Element x, one;
@@ -61,12 +69,16 @@ void expect_inverses(const F& f, std::uint32_t threads, std::uint32_t count) {
   struct Job {
     std::uint32_t count, threads;
   };
-  test::run_lockstep_block<kThreads>([&](const test::LockstepBlock<kThreads>& block) {
-    invert_chain(SharedBlock<kThreads>(block, tree), f, chain_of(Job{count, threads}, block.lane()),
-                 scratch.data(), count, load, use);
-  });
-  EXPECT_EQ(times, std::vector<unsigned>(count, 1));
-  EXPECT_EQ(tree, std::vector<std::uint32_t>(kTree, 0));
+  for (const bool downwards : {false, true}) {
+    std::vector<std::uint32_t> tree(kTree, 0xdeadbeef);
+    std::ranges::fill(times, 0U);
+    test::run_lockstep_block<kThreads>([&](const test::LockstepBlock<kThreads>& lockstep) {
+      const SharedBlock<kThreads> block(lockstep, tree, downwards);
+      invert_chain(block, f, chain_of(Job{count, threads}, block.lane()), scratch.data(), count, load, use);
+    });
+    EXPECT_EQ(times, std::vector<unsigned>(count, 1));
+    EXPECT_EQ(tree, std::vector<std::uint32_t>(kTree, 0));
+  }
 }
 
 template <class F>
