@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/devices.hpp"
 #include "ecc/engine_checks.hpp"
 #include "ecc/sum_comparison.hpp"
 #include "ecc/test_curves.hpp"
@@ -17,6 +18,16 @@
 namespace manymod::test {
 namespace {
 
+/// The devices of a variant's backend that can be used; none for the processor.
+std::vector<unsigned> devices_of(const ecc::Variant& variant) {
+  std::vector<unsigned> indices;
+  if (variant.backend == Backend::cpu) return indices;
+  for (const Device& device : devices_for(device_option(variant.backend))) {
+    if (device.backend == variant.backend && device.obstacle.empty()) indices.push_back(device.index);
+  }
+  return indices;
+}
+
 class Engines : public testing::TestWithParam<const char*> {
  protected:
   const ecc::Variant& variant_ = *ecc::find_variant(GetParam());
@@ -25,7 +36,7 @@ class Engines : public testing::TestWithParam<const char*> {
     if (!variant_.runs_here()) GTEST_SKIP() << "this machine does not run " << variant_.name;
   }
   [[nodiscard]] std::unique_ptr<const ecc::PointEngine> make(const ecc::Curve& curve) const {
-    auto engine = variant_.make(curve, {});
+    auto engine = variant_.make(curve, devices_of(variant_));
     EXPECT_STREQ(engine->variant(), variant_.name);
     EXPECT_EQ(&engine->curve(), &curve);
     EXPECT_GE(engine->granularity(), 1U);
@@ -155,7 +166,7 @@ class EnginesOfNamedCurves : public testing::TestWithParam<Offer> {};
 TEST_P(EnginesOfNamedCurves, Edges) {
   const auto& [variant, curve] = GetParam();
   if (!variant->runs_here()) GTEST_SKIP() << "this machine does not run " << variant->name;
-  check_edges(*variant->make(*curve, {}), 2);
+  check_edges(*variant->make(*curve, devices_of(*variant)), 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, EnginesOfNamedCurves, testing::ValuesIn(offers()), [](const auto& test) {
