@@ -57,7 +57,7 @@ TEST_F(FixedBase, BadOptions) {
   options_.variant = "nonesuch";
   EXPECT_EQ(create(3, 11), MM_ERR_UNKNOWN_VARIANT);
   options_.variant = nullptr;
-  options_.device = "cuda";
+  options_.device = "cuda:1000";
   EXPECT_EQ(create(3, 11), MM_ERR_UNKNOWN_DEVICE);
   options_.device = nullptr;
   EXPECT_EQ(create(Integers({3, 4}).view(), Integers({11}).view()), MM_ERR_ARGUMENT);

@@ -191,7 +191,9 @@ TEST(Wrapper, ProgressExceptionsComeBack) {
   const Limbs x{2};
   const Limbs y(64, ~std::uint64_t{0});
   const Limbs n(std::size_t{64} * 20'000, ~std::uint64_t{0});
-  manymod::Plan plan(manymod::Op::powmod, 4096);
+  manymod::Placement on_cpu;  // a GPU could end before the first tick
+  on_cpu.device = "cpu";
+  manymod::Plan plan(manymod::Op::powmod, 4096, manymod::ModulusKind::each, manymod::Timing::public_, on_cpu);
   const manymod::Operands operands{View(x, 1), View(y, 64), View(n, 64)};
   const manymod::Progress angry = [](std::size_t, std::size_t) -> bool { throw std::domain_error("enough"); };
   EXPECT_THROW((void)plan.run(operands, nullptr, angry), std::domain_error);
