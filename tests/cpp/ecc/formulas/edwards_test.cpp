@@ -157,8 +157,10 @@ TEST_P(SmallEdwards, GeneralFormulas) {
   }
 }
 
-TEST_P(SmallEdwards, FormulasForMinusOne) {
-  if (c.a != c.p - 1) GTEST_SKIP() << "a is not -1";
+class SmallEdwardsMinusOne : public SmallEdwards {};
+class SmallEdwardsOne : public SmallEdwards {};
+
+TEST_P(SmallEdwardsMinusOne, Formulas) {
   const auto all = points();
   const Element d2 = element(2 * c.d % c.p);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -176,8 +178,7 @@ TEST_P(SmallEdwards, FormulasForMinusOne) {
   }
 }
 
-TEST_P(SmallEdwards, FormulasForOne) {
-  if (c.a != 1) GTEST_SKIP() << "a is not 1";
+TEST_P(SmallEdwardsOne, Formulas) {
   const auto all = points();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Extended p = extended(all[i], any_z(i));
@@ -206,10 +207,14 @@ TEST_P(SmallEdwards, PointsOfTheCurve) {
 }
 
 // a is a square and d is none.
-INSTANTIATE_TEST_SUITE_P(Edwards, SmallEdwards,
-                         testing::Values(SmallCurve{13, 12, 2}, SmallCurve{17, 16, 3}, SmallCurve{29, 28, 2},
-                                         SmallCurve{37, 36, 2}, SmallCurve{13, 1, 2}, SmallCurve{19, 1, 2},
-                                         SmallCurve{31, 1, 11}, SmallCurve{23, 2, 5}, SmallCurve{29, 4, 3}));
+constexpr SmallCurve kMinusOne[] = {{13, 12, 2}, {17, 16, 3}, {29, 28, 2}, {37, 36, 2}};
+constexpr SmallCurve kOne[] = {{13, 1, 2}, {19, 1, 2}, {31, 1, 11}};
+
+INSTANTIATE_TEST_SUITE_P(MinusOne, SmallEdwards, testing::ValuesIn(kMinusOne));
+INSTANTIATE_TEST_SUITE_P(MinusOne, SmallEdwardsMinusOne, testing::ValuesIn(kMinusOne));
+INSTANTIATE_TEST_SUITE_P(One, SmallEdwards, testing::ValuesIn(kOne));
+INSTANTIATE_TEST_SUITE_P(One, SmallEdwardsOne, testing::ValuesIn(kOne));
+INSTANTIATE_TEST_SUITE_P(Other, SmallEdwards, testing::Values(SmallCurve{23, 2, 5}, SmallCurve{29, 4, 3}));
 
 }  // namespace
 }  // namespace manymod::test
